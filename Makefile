@@ -1,0 +1,35 @@
+# Everything sets itself up in .venv: each target works as the first command typed on a fresh machine.
+PYTHON ?= python3
+BIN := .venv/bin
+READY := .venv/.ready
+
+.PHONY: test test-all lint types bench report clean
+
+test: lint types
+	$(BIN)/pytest
+
+test-all: lint types
+	$(BIN)/pytest -m ""
+
+lint: $(READY)
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+
+types: $(READY)
+	$(BIN)/mypy
+
+bench: $(READY)
+	$(BIN)/python -m benchmarks
+
+report: $(READY)
+	$(BIN)/sparsegauge report -o report.html
+
+# The interpreter is checked first, so that an old one gets a sentence and not a resolver's complaint.
+$(READY): pyproject.toml constraints.txt
+	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || { echo "sparsegauge needs Python 3.11 or newer: make PYTHON=python3.12 $(MAKECMDGOALS)"; exit 1; }
+	$(PYTHON) -m venv .venv
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --constraint constraints.txt --editable '.[all]'
+	touch $(READY)
+
+clean:
+	rm -rf .venv report.html

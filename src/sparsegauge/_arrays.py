@@ -1,0 +1,323 @@
+"""The only gate: every array, axis, order and policy that a caller passes is checked here, once.
+
+What the rest of the package may rely on is a `Signals`: clean float64 values, row by row. The policy for degenerate
+input, for every metric:
+
+- an empty signal, infinities, text, objects and ragged lists: `InvalidInput`;
+- NaN: by `nan_policy`: "propagate" gives nan for that signal, "omit" measures the others (nan where there is none),
+  "raise" is `InvalidInput`; masked entries are always omitted;
+- all coefficients zero: what the caller passed as `zero`, nan by default;
+- one single non-zero coefficient, N = 1: 0.0.
+"""
+
+from __future__ import annotations
+
+import math
+import numbers
+import sys
+from typing import Any, NamedTuple, TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+
+from .errors import InvalidInput
+
+Array: TypeAlias = NDArray[np.float64]
+Indices: TypeAlias = NDArray[np.int64]
+
+NAN_POLICIES = ("propagate", "omit", "raise")
+
+
+class Signals(NamedTuple):
+    """Rows of finite float64 values, signed as they came (complex ones as magnitudes), on contiguous memory.
+
+    Row r holds values[starts[r]:starts[r + 1]], and its signal has lengths[r] coefficients: more than there are values
+    where a sparse array leaves out zeros. Rows in `missing` give nan. `shape` is the result's; None is a float.
+    `kept` says which entries (of the table of rows, or of a sparse array's data) are in `values`; None is all of them.
+    """
+
+    rows: int
+    values: Array
+    starts: Indices
+    lengths: Indices
+    shape: tuple[int, ...] | None
+    missing: NDArray[np.bool_] | None = None
+    kept: NDArray[np.bool_] | None = None
+    uniform: bool = True
+
+    def restore(self, results: Array) -> Any:
+        """One result a signal -> a float, or an array of the caller's shape without the axis."""
+        if self.missing is not None:
+            results[self.missing] = math.nan
+        return float(results[0]) if self.shape is None else results.reshape(self.shape)
+
+    def table(self, values: Array) -> Array:
+        """One number a value -> a (rows, n) table: 0 for what was omitted, nan for rows that are missing."""
+        if self.kept is None:
+            return values.reshape(self.rows, -1)
+        table = np.zeros(self.kept.shape)
+        table[self.kept] = values
+        table[self.missing] = math.nan
+        return table
+
+
+def check_order(order: Any) -> float:
+    """A real order >= 1, or inf."""
+    if type(order) not in (int, float):
+        if isinstance(order, np.ndarray) and order.ndim == 0:
+            order = order[()]
+        if isinstance(order, np.ndarray | list | tuple):
+            raise InvalidInput(f"order is one number, got {order!r}; for several orders use gds_profile(x, orders)")
+        if isinstance(order, bool | np.bool_) or not isinstance(order, numbers.Real):
+            raise InvalidInput(f"order must be a real number >= 1 or inf, got {order!r}; order=1 is the Gini index")
+    if not float(order) >= 1:
+        raise InvalidInput(f"order must be at least 1, got {order!r}; S_p is defined for 1 <= p <= inf")
+    return float(order)
+
+
+def check_orders(orders: Any) -> list[float]:
+    """Several orders; an empty list is allowed."""
+    if isinstance(orders, str | bytes) or not np.iterable(orders):
+        raise InvalidInput(
+            f"orders must be a sequence of numbers >= 1, got {orders!r}; for one order use gds(x, order)"
+        )
+    return [check_order(order) for order in orders]
+
+
+def check_choice(name: str, value: Any, allowed: tuple[str, ...]) -> str:
+    """One of a few words."""
+    if value not in allowed:
+        raise InvalidInput(f"{name} must be one of {', '.join(map(repr, allowed))}, got {value!r}")
+    return str(value)
+
+
+def check_number(name: str, value: Any) -> float:
+    """Any real number, nan and infinities included."""
+    if type(value) is float:
+        return value
+    if isinstance(value, bool) or not isinstance(value, numbers.Real):
+        raise InvalidInput(f"{name} must be a number, got {value!r}")
+    return float(value)
+
+
+def is_sparse(x: Any) -> bool:
+    """Whether x is a SciPy sparse array or matrix (SciPy need not be loaded to know that it is not)."""
+    sparse = sys.modules.get("scipy.sparse")
+    return sparse is not None and bool(sparse.issparse(x))
+
+
+def as_signals(x: Any, *, axis: Any, nan_policy: str = "propagate") -> Signals:
+    """The caller's array as clean rows along `axis`; the array itself is never changed."""
+    check_choice("nan_policy", nan_policy, NAN_POLICIES)
+    if is_sparse(x):
+        return _sparse_signals(x, axis, nan_policy)
+    mask = np.ma.getmaskarray(x) if isinstance(x, np.ma.MaskedArray) else None
+    table, shape = _as_table(_as_real(x), axis)
+    if mask is not None and mask.any():
+        return _omit(table, _as_table(mask, axis)[0], shape, nan_policy)
+    if _all_finite(table):
+        return _uniform(table, shape)
+    return _omit(table, np.zeros(table.shape, bool), shape, nan_policy)
+
+
+def check_axis(axis: Any, ndim: int, shape: tuple[int, ...]) -> int | None:
+    """None, or a dimension 0 <= axis < ndim."""
+    if axis is None:
+        return None
+    if type(axis) is not int and (isinstance(axis, bool) or not isinstance(axis, numbers.Integral)):
+        raise InvalidInput(f"axis must be an integer, or None for the flattened array, got {axis!r}")
+    if not -ndim <= int(axis) < ndim:
+        raise InvalidInput(
+            f"axis {axis} is out of range for an array of shape {shape}: use {-ndim}..{ndim - 1} or None"
+        )
+    return int(axis) % ndim
+
+
+def _as_numbers(x: Any) -> NDArray[Any]:
+    if type(x) is not np.ndarray and type(x).__module__.startswith("pandas."):
+        x = _from_pandas(x)
+    try:
+        array = np.asarray(x)
+    except (ValueError, TypeError) as error:
+        raise InvalidInput(
+            f"x cannot be made into an array ({error}); pass numbers in a list, an array or a table whose rows are of "
+            "equal length"
+        ) from error
+    if array.dtype.kind not in "biufc":
+        raise InvalidInput(
+            f"x must hold real or complex numbers, got dtype {array.dtype}; convert it with x.astype(float)"
+        )
+    if array.ndim == 0:
+        raise InvalidInput(
+            f"x must be an array of at least one dimension, got the single value {array[()]!r}; pass [x]"
+        )
+    return array
+
+
+def _check_dtype(dtype: np.dtype[Any]) -> None:
+    if dtype.kind not in "biufc":
+        raise InvalidInput(f"x must hold real or complex numbers, got dtype {dtype}; convert it with x.astype(float)")
+
+
+def _from_pandas(x: Any) -> Any:
+    """Nullable columns (Int64, Float64, boolean) as floats with nan; anything else as NumPy sees it."""
+    dtypes = list(getattr(x, "dtypes", ())) if getattr(x, "ndim", 1) == 2 else [x.dtype]
+    if all(getattr(dtype, "kind", "O") in "biuf" for dtype in dtypes) and not all(
+        isinstance(dtype, np.dtype) for dtype in dtypes
+    ):
+        return x.to_numpy(dtype=np.float64, na_value=np.nan)
+    return x
+
+
+def _as_real(x: Any) -> Array:
+    """Real float64 values, or the magnitudes of complex ones."""
+    array = _as_numbers(np.ma.getdata(x) if isinstance(x, np.ma.MaskedArray) else x)
+    if array.dtype == np.float64:
+        return array
+    with np.errstate(over="ignore", invalid="ignore"):
+        if array.dtype.kind == "c":
+            return np.abs(array.astype(np.complex128, copy=False))
+        return array.astype(np.float64)  # before any absolute value: int8 has no +128
+
+
+def _as_table(array: NDArray[Any], axis: Any) -> tuple[NDArray[Any], tuple[int, ...] | None]:
+    """Rows along the last axis of a 2-D array, and the shape of the result."""
+    axis = check_axis(axis, array.ndim, array.shape)
+    shape: tuple[int, ...] | None
+    if axis is None or array.ndim == 1:
+        table = array.reshape(1, -1)
+        shape = None
+    else:
+        moved = np.moveaxis(array, axis, -1)
+        shape = moved.shape[:-1]
+        table = moved.reshape(math.prod(shape), moved.shape[-1])
+    if table.shape[1] == 0:
+        raise InvalidInput(f"x has no coefficient to measure: shape {array.shape}, axis {axis}; pass at least one")
+    if not table.flags.carray:  # contiguous and aligned; writeable too, which a read-only array need not be
+        table = np.require(table, requirements=["C", "A"])
+    return table, shape
+
+
+def _all_finite(values: Array) -> bool:
+    # a finite sum of squares has finite terms; an infinite one may be an overflow, so look again
+    flat = values.reshape(-1)
+    return math.isfinite(flat.dot(flat)) or bool(np.isfinite(flat).all())
+
+
+def _uniform(table: Array, shape: tuple[int, ...] | None) -> Signals:
+    rows, n = table.shape
+    starts = np.arange(0, rows * n + 1, n)
+    return Signals(rows, _read_only(table.reshape(-1)), starts, starts[1:] - starts[:-1], shape)
+
+
+def _read_only(values: Array) -> Array:
+    view = values.view()
+    view.flags.writeable = False  # the caller's memory; and kernels are compiled for one kind of array only
+    return view
+
+
+def _refuse_infinite(values: Array) -> None:
+    if np.isinf(values).any():
+        raise InvalidInput(
+            "x has infinite values, or magnitudes beyond float64's range (1.8e308); remove them, or mark them as nan "
+            "and use nan_policy='omit'"
+        )
+
+
+def _refuse_nan(count: int, nan_policy: str) -> None:
+    if count and nan_policy == "raise":
+        raise InvalidInput(f"x has {count} NaN values; nan_policy='omit' leaves them out, 'propagate' gives nan")
+
+
+def _omit(table: Array, mask: NDArray[np.bool_], shape: tuple[int, ...] | None, nan_policy: str) -> Signals:
+    """Rows of which some coefficients are masked or NaN."""
+    nan = np.isnan(table) & ~mask
+    _refuse_infinite(table[~mask])
+    _refuse_nan(int(nan.sum()), nan_policy)
+    keep = ~(mask | nan)
+    missing: NDArray[np.bool_] = np.logical_not(keep.any(axis=1))
+    if nan_policy == "propagate":
+        missing |= nan.any(axis=1)
+    lengths = keep.sum(axis=1)
+    starts = np.concatenate([[0], np.cumsum(lengths)])
+    return Signals(len(table), _read_only(table[keep]), starts, lengths, shape, missing, keep, uniform=False)
+
+
+def _sparse_signals(x: Any, axis: Any, nan_policy: str) -> Signals:
+    """The stored values of every row; zeros that are not stored are only counted."""
+    rows, shape, _ = sparse_rows(x, axis)
+    values = _as_real(rows.data) if rows.nnz else np.empty(0)
+    starts = rows.indptr.astype(np.int64)
+    lengths = np.full(rows.shape[0], rows.shape[1], np.int64)
+    missing = kept = None
+    if not _all_finite(values):
+        _refuse_infinite(values)
+        nan = np.isnan(values)
+        _refuse_nan(int(nan.sum()), nan_policy)
+        holders = np.repeat(np.arange(len(lengths)), np.diff(starts))[nan]
+        lengths = lengths - np.bincount(holders, minlength=len(lengths))
+        missing = lengths == 0
+        if nan_policy == "propagate":
+            missing[holders] = True
+        kept = ~nan
+        values = values[kept]
+        starts = starts - np.concatenate([[0], np.cumsum(nan)])[starts]
+    return Signals(len(lengths), _read_only(values), starts, lengths, shape, missing, kept, uniform=False)
+
+
+def sparse_rows(x: Any, axis: Any) -> tuple[Any, tuple[int, ...] | None, int | None]:
+    """A sparse array as CSR whose rows are the signals, without duplicates; the result's shape; the axis checked."""
+    axis = check_axis(axis, x.ndim, x.shape)
+    if x.ndim > 2:
+        raise InvalidInput(
+            f"sparse input must have one or two dimensions, got shape {x.shape}; reshape it to (rows, n)"
+        )
+    _check_dtype(x.dtype)
+    if x.ndim == 1 or axis is None:
+        rows = x.reshape((1, -1)).tocsr()
+        shape = None
+    else:
+        rows = x.tocsr() if axis == 1 else x.T.tocsr()
+        shape = (rows.shape[0],)
+    if rows.shape[1] == 0:
+        raise InvalidInput(f"x has no coefficient to measure: shape {x.shape}, axis {axis}; pass at least one")
+    if not rows.has_canonical_format:
+        rows = rows.copy()
+        rows.sum_duplicates()
+    return rows, shape, axis
+
+
+def restore_like(x: Any, axis: Any, signals: Signals, slopes: Array) -> Any:
+    """One real slope a value of `signals`, times the value's direction x/|x|, in the shape (and sparsity) of x."""
+    if is_sparse(x):
+        return _restore_sparse(x, axis, signals, slopes)
+    array = _as_numbers(np.ma.getdata(x) if isinstance(x, np.ma.MaskedArray) else x)
+    axis = check_axis(axis, array.ndim, array.shape)
+    table = signals.table(slopes)
+    if axis is None or array.ndim == 1:
+        out = table.reshape(array.shape)
+    else:
+        out = np.moveaxis(table.reshape(np.moveaxis(array, axis, -1).shape), -1, axis)
+    return _direction(array) * out
+
+
+def _direction(array: NDArray[Any]) -> NDArray[Any]:
+    """x / |x|, and 0 at 0; NaN stays out of the way of a slope that says so already."""
+    if array.dtype.kind == "c":
+        size = np.abs(array)
+        direction = np.divide(array, size, out=np.zeros(array.shape, np.complex128), where=size > 0)
+    else:
+        direction = np.sign(array.astype(np.float64))
+    return np.where(np.isnan(direction), 1.0, direction)
+
+
+def _restore_sparse(x: Any, axis: Any, signals: Signals, slopes: Array) -> Any:
+    rows, _, axis = sparse_rows(x, axis)
+    rows = rows.copy()
+    data = np.zeros(rows.nnz)
+    data[slice(None) if signals.kept is None else signals.kept] = slopes
+    if signals.missing is not None:
+        data[np.repeat(signals.missing, np.diff(rows.indptr))] = math.nan
+    rows.data = _direction(rows.data) * data
+    restored = rows.T if axis == 0 and x.ndim == 2 else rows.reshape(x.shape)
+    return restored.asformat(x.format)

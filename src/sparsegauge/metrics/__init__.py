@@ -1,0 +1,1 @@
+"""Sparsity metrics: functions from an array to a number, larger for sparser signals."""

@@ -1,0 +1,183 @@
+"""d num_p / d c_k = p (sum_{i<k} (c_k - c_i)^(p-1) - sum_{j>k} (c_j - c_k)^(p-1)), for every k of a sorted row.
+
+`slopes` gives the bracket without p. Integer orders run the positive recurrence of `integer` from both ends; real
+orders use the tree of `tree`, where a polynomial of the distance becomes a polynomial of the point's own place.
+"""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+
+from ..._arrays import Array, Indices
+from . import integer
+from .jit import exact, summing
+from .polynomials import DEGREE, SIGNED_BINOMIALS
+from .powers import real_power, sum_real_powers
+from .tree import (
+    BUFFER,
+    JOB,
+    LEVELS,
+    PAIRS,
+    POLYNOMIAL,
+    ROWS,
+    SLOTS,
+    STACK,
+    middle_coordinates,
+    next_step,
+    opening_jobs,
+    remembered,
+)
+
+TOLERANCE = 1e-14
+SHORT = 256
+
+
+@exact
+def _rank_slopes(c: Array, out: Array) -> None:
+    """Order 1: how many are smaller less how many are larger; ties count for neither (a subgradient)."""
+    n = len(c)
+    start = 0
+    while start < n:
+        end = start
+        while end < n and c[end] == c[start]:
+            end += 1
+        out[start:end] = start - (n - end)
+        start = end
+
+
+@exact
+def _integer_slopes(c: Array, binomials: Array, out: Array) -> None:
+    mirrored = -c[::-1]
+    right = np.empty(len(c))
+    integer.left_sums(c, binomials, out)
+    integer.left_sums(mirrored, binomials, right)
+    for k in range(len(c)):
+        out[k] -= right[len(c) - 1 - k]
+
+
+@summing
+def _add_pairs(c: Array, a0: int, a1: int, b0: int, b1: int, q: float, unit: float, out: Array) -> None:
+    for j in range(b0, b1):
+        part = 0.0
+        for i in range(a0, min(a1, j)):
+            term = real_power((c[j] - c[i]) * unit, q)
+            part += term
+            out[i] -= term
+        out[j] += part
+
+
+@exact
+def _as_seen_from(source: Array, coefficients: Array, degree: int, left: bool, out: Array) -> None:
+    """out[k]: the polynomial in u of a target cell to the right (or left) of the source, from the source's moments."""
+    for k in range(degree + 1):
+        out[k] = 0.0
+        for m in range(k, degree + 1):
+            # (u_B - u_A)^m holds (-1)^(m-k) C(m, k) u_B^k u_A^(m-k)
+            sign = SIGNED_BINOMIALS[m, m - k] if not left else SIGNED_BINOMIALS[m, k]
+            out[k] += coefficients[m] * sign * source[m - k]
+
+
+@summing
+def _add_polynomial(u: Array, polynomial: Array, degree: int, scale: float, value: Array, out: Array) -> None:
+    n = len(out)
+    for i in range(n):
+        value[i] = polynomial[degree]
+    for k in range(degree - 1, -1, -1):
+        for i in range(n):
+            value[i] = value[i] * u[i] + polynomial[k]
+    for i in range(n):
+        out[i] += scale * value[i]
+
+
+@exact
+def _evaluate(
+    c: Array, cell: int, level: int, polynomial: Array, degree: int, scale: float, room: Array, out: Array
+) -> None:
+    for start in range(0, len(c), BUFFER):
+        part = c[start : start + BUFFER]
+        middle_coordinates(part, cell, level, room[0])
+        _add_polynomial(room[0], polynomial, degree, scale, room[1], out[start : start + BUFFER])
+
+
+@exact
+def _real_slopes(c: Array, q: float, unit: float, budget: float, jobs: Indices, out: Array) -> None:
+    owners = np.full(ROWS, -1)
+    errors = np.empty((ROWS, DEGREE + 1))
+    tables = np.empty((ROWS, DEGREE + 1, DEGREE + 1))
+    cells = np.full((LEVELS, SLOTS), -1)
+    degrees = np.empty((LEVELS, SLOTS), np.int64)
+    memory = np.empty((LEVELS, SLOTS, DEGREE + 1))
+    room = np.empty((2, BUFFER))
+    polynomial = np.empty(DEGREE + 1)
+    stack = np.empty((STACK, JOB), np.int64)
+    job = np.empty(JOB, np.int64)
+    for opening in range(len(jobs)):
+        stack[0] = jobs[opening]
+        top = 1
+        while top > 0:
+            top -= 1
+            job[:] = stack[top]
+            a0, a1, b0, b1, a, b, level = job[0], job[1], job[2], job[3], job[4], job[5], job[6]
+            action, degree, scale, top = next_step(c, q, True, unit, budget, job, stack, top, owners, errors, tables)
+            if action == PAIRS:
+                _add_pairs(c, a0, a1, b0, b1, q, unit, out)
+            elif action == POLYNOMIAL:
+                table = tables[(b - a) % ROWS, degree]
+                source = remembered(c, a0, a1, a, level, degree, cells, degrees, memory, room)
+                _as_seen_from(source, table, degree, False, polynomial)
+                _evaluate(c[b0:b1], b, level, polynomial, degree, scale, room, out[b0:b1])
+                if a != b:
+                    source = remembered(c, b0, b1, b, level, degree, cells, degrees, memory, room)
+                    _as_seen_from(source, table, degree, True, polynomial)
+                    _evaluate(c[a0:a1], a, level, polynomial, degree, -scale, room, out[a0:a1])
+
+
+@exact
+def _largest_slope(c: Array, q: float, unit: float) -> float:
+    """The larger of the two slopes at the ends, where nothing cancels."""
+    first = 0.0
+    last = 0.0
+    for i in range(len(c)):
+        first += real_power((c[i] - c[0]) * unit, q)
+        last += real_power((c[-1] - c[i]) * unit, q)
+    return max(first, last)
+
+
+@exact
+def slopes(c: Array, p: float, binomials: Array, out: Array) -> float:
+    """out[k] = sum_{i<k} d^(p-1) - sum_{j>k} d^(p-1), d in units of the returned number; max c is in [1/2, 1)."""
+    out[:] = 0.0
+    if p == 1.0:
+        _rank_slopes(c, out)
+        return 1.0
+    if c[0] == c[-1]:
+        return 1.0
+    width = c[-1] - c[0]
+    if len(binomials) > 0:
+        unit = math.ldexp(1.0, math.frexp(width)[1])
+        _integer_slopes(c / unit, binomials, out)
+        return unit
+    q = p - 1.0
+    unit = 1.0 / width
+    if len(c) <= SHORT:
+        _add_pairs(c, 0, len(c), 0, len(c), q, unit, out)
+    else:
+        budget = TOLERANCE * _largest_slope(c, q, unit) / 16
+        _real_slopes(c, q, unit, budget, opening_jobs(c), out)
+    return width
+
+
+@exact
+def assemble(c: Array, p: float, length: int, sparsity: float, unit: float, slope: Array, out: Array) -> None:
+    """dS_p/dc_k of the non-zero coefficients c of a signal of `length`, `sparsity` being S_p of c alone.
+
+    Zeros factor out, S_p = z/N + (n/N) S_p(c), so with m = max c and n of them non-zero
+    dS_p/dc_k = (p / (m N)) ((unit/m)^(p-1) slope_k - n S_p(c) (c_k/m)^(p-1)) / sum (c/m)^p.
+    """
+    top = c[-1]
+    factor = p / (top * length * sum_real_powers(c, p, 1.0 / top))
+    ratio = (unit / top) ** (p - 1.0)
+    for k in range(len(c)):
+        out[k] = factor * (ratio * slope[k] - len(c) * sparsity * real_power(c[k] / top, p - 1.0))
