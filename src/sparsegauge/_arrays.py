@@ -54,7 +54,7 @@ class Signals(NamedTuple):
     def table(self, values: Array) -> Array:
         """One number a value -> a (rows, n) table: 0 for what was omitted, nan for rows that are missing."""
         if self.kept is None:
-            return values.reshape(self.rows, -1)
+            return values.reshape(self.rows, -1) if self.rows else values.reshape(0, 1)
         table = np.zeros(self.kept.shape)
         table[self.kept] = values
         table[self.missing] = math.nan
@@ -199,9 +199,10 @@ def _as_table(array: NDArray[Any], axis: Any) -> tuple[NDArray[Any], tuple[int, 
 
 
 def _all_finite(values: Array) -> bool:
-    # a finite sum of squares has finite terms; an infinite one may be an overflow, so look again
-    flat = values.reshape(-1)
-    return math.isfinite(flat.dot(flat)) or bool(np.isfinite(flat).all())
+    with np.errstate(over="ignore", invalid="ignore"):
+        total = np.add.reduce(values, axis=None)
+    # a finite sum has finite terms; an infinite one may be an overflow, so look again
+    return math.isfinite(total) or bool(np.isfinite(values).all())
 
 
 def _uniform(table: Array, shape: tuple[int, ...] | None) -> Signals:

@@ -8,13 +8,14 @@ from __future__ import annotations
 
 import functools
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
+from itertools import pairwise
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from .._arrays import Array, Indices, Signals
-from ._kernels import even, formulas, integer, real, rows, threads, tree
+from ._kernels import even, formulas, gradient, integer, real, rows, threads, tree
 
 TASK = 1 << 15  # coefficients that make a task worth another thread
 
@@ -30,9 +31,11 @@ def measure(signals: Signals, p: float, zero: float, sort: Callable[[], Magnitud
     """S_p of every signal; `sort` gives the sorted magnitudes to whoever needs them."""
     sort = sort or (lambda: sorted_magnitudes(signals))
     out = np.empty(signals.rows)
+    if signals.rows == 0:
+        return out
     if math.isinf(p):
-        kernel = functools.partial(rows.zero_fraction_rows, signals.values, signals.starts, signals.lengths, zero)
-        _over_rows(signals, kernel, out)
+        arguments = signals.values, signals.starts, signals.lengths, zero
+        _over_rows(signals, functools.partial(rows.zero_fraction_rows, *arguments), out)
     elif p % 2 == 0 and p <= even.LARGEST_ORDER:
         if _by_moments(signals, int(p), zero, out):
             rest = np.empty_like(out)
@@ -43,16 +46,23 @@ def measure(signals: Signals, p: float, zero: float, sort: Callable[[], Magnitud
     return out
 
 
-def _over_rows(signals: Signals, kernel: Callable[..., Any], out: Array | Indices) -> list[Any]:
-    """kernel(first, last, out) over all rows, several threads at a time where there are enough coefficients."""
+def _over_rows(
+    signals: Signals, kernel: Callable[..., Any], out: Array | Indices, but: Sequence[int] = ()
+) -> list[Any]:
+    """kernel(first, last, out) over all rows but some, on several threads where it pays."""
     if len(signals.values) <= TASK:
         return [kernel(0, signals.rows, out)]
-    size = max(1, TASK * signals.rows // len(signals.values))
-    return threads.run(lambda span: kernel(*span, out), threads.spans(signals.rows, size))
+    # rows are independent, so here the cut may follow the number of threads
+    size = max(1, TASK * signals.rows // len(signals.values), signals.rows // (16 * threads.thread_count()))
+    edges = [-1, *but, signals.rows]
+    spans = [
+        (low + 1 + a, low + 1 + b) for low, high in pairwise(edges) for a, b in threads.spans(high - low - 1, size)
+    ]
+    return threads.run(lambda span: kernel(*span, out), spans)
 
 
 def _long_rows(signals: Signals) -> list[int]:
-    """Rows that are worth several threads each; they are never mixed with others, whatever else there is."""
+    """Rows that are worth several threads each."""
     if len(signals.values) < threads.LONG:
         return []
     return [int(r) for r in np.flatnonzero(np.diff(signals.starts) >= threads.LONG)]
@@ -66,11 +76,9 @@ def _binomials(p: int) -> Array:
 def _by_moments(signals: Signals, p: int, zero: float, out: Array) -> bool:
     """S_p from central moments; whether any row was handed over to the sorted route."""
     binomials = _binomials(p)[p]
+    arguments = signals.values, signals.starts, signals.lengths, binomials, zero
     long = _long_rows(signals)
-    handed_over = False
-    if signals.rows > len(long):
-        arguments = signals.values, signals.starts, signals.lengths, binomials, zero
-        handed_over = any(_over_rows(signals, functools.partial(even.rows, *arguments), out))
+    handed_over = any(_over_rows(signals, functools.partial(even.rows, *arguments), out, long))
     for r in long:
         row = signals.values[signals.starts[r] : signals.starts[r + 1]]
         out[r] = _long_by_moments(row, int(signals.lengths[r]), binomials, zero)
@@ -83,12 +91,14 @@ def _long_by_moments(row: Array, length: int, binomials: Array, zero: float) -> 
     top = max(threads.run(even.largest, parts))
     if top == 0.0:
         return zero
+    if top < even.TINY:
+        return even.HAND_OVER
     scale = even.unit_scale(top)
     shift = sum(threads.run(lambda part: even.scaled_sum(part, scale), parts)) / len(row)
     moments = np.empty((len(parts), len(binomials) + 1))
 
     def task(k: int) -> None:
-        room = np.empty((2, even.BLOCK))
+        room = np.empty((even.ROOM, even.BLOCK))
         even.chunk_moments(parts[k], scale, shift, len(binomials) - 1, room, moments[k])
 
     threads.run(task, range(len(parts)))
@@ -96,68 +106,81 @@ def _long_by_moments(row: Array, length: int, binomials: Array, zero: float) -> 
 
 
 def sorted_magnitudes(signals: Signals) -> Magnitudes:
-    values = np.abs(signals.values)
-    starts = signals.starts
+    """A sorted copy of the magnitudes; at most twice the size of the signals while one long row is merged."""
+    values = np.empty(len(signals.values))
     nonzero = np.empty(signals.rows, np.int64)
-    long = _long_rows(signals)
-    if signals.rows > len(long):
+
+    def prepare(first: int, last: int, nonzero: Indices) -> None:
+        span = slice(signals.starts[first], signals.starts[last])
+        np.abs(signals.values[span], out=values[span])
         if signals.uniform:
-            table = values.reshape(signals.rows, -1)
-            _over_rows(signals, lambda first, last, _: table[first:last].sort(axis=-1), nonzero)
+            values[span].reshape(last - first, -1).sort(axis=-1)
         else:
-            _over_rows(signals, lambda first, last, _: rows.sort_rows(values, starts, first, last), nonzero)
-    elif signals.rows == 1:
-        values = threads.sort(values)
-    else:
-        for r in long:
-            row = values[starts[r] : starts[r + 1]]
-            row[:] = threads.sort(row)
-    _over_rows(signals, functools.partial(rows.settle_rows, values, starts), nonzero)
+            rows.sort_rows(values, signals.starts, first, last)
+        rows.settle_rows(values, signals.starts, first, last, nonzero)
+
+    long = _long_rows(signals)
+    _over_rows(signals, prepare, nonzero, long)
+    for r in long:
+        span = slice(signals.starts[r], signals.starts[r + 1])
+        row = threads.sort(np.abs(signals.values[span], out=values[span]))
+        if signals.rows == 1:
+            values = row
+        else:
+            values[span] = row
+        rows.settle_rows(values, signals.starts, r, r + 1, nonzero)
     return Magnitudes(values, nonzero)
 
 
 def _by_sorting(signals: Signals, magnitudes: Magnitudes, p: float, zero: float, out: Array) -> None:
     arguments = magnitudes.values, magnitudes.nonzero, signals.starts, signals.lengths
     whole = p.is_integer() and p <= integer.LARGEST_ORDER
+    if p == 1:
+        kernel: Callable[..., Any] = functools.partial(rows.gini_rows, *arguments, zero)
+    elif whole and p <= integer.SHORT_ORDER and signals.uniform and signals.lengths[0] <= integer.SHORT:
+        table = magnitudes.values.reshape(signals.rows, -1)
+        kernel = functools.partial(integer.short_rows, table, int(p), zero)
+    elif whole:
+        kernel = functools.partial(rows.integer_rows, *arguments, _binomials(int(p)), zero)
+    else:
+        kernel = functools.partial(rows.real_rows, *arguments, p, zero)
     long = _long_rows(signals) if p > 1 else []
-    if signals.rows > len(long):
-        if p == 1:
-            kernel: Callable[..., Any] = functools.partial(rows.gini_rows, *arguments, zero)
-        elif whole and p <= integer.SHORT_ORDER and signals.uniform and signals.lengths[0] <= integer.SHORT:
-            table = magnitudes.values.reshape(signals.rows, -1)
-            kernel = functools.partial(integer.short_rows, table, int(p), zero)
-        elif whole:
-            kernel = functools.partial(rows.integer_rows, *arguments, _binomials(int(p)), zero)
-        else:
-            kernel = functools.partial(rows.real_rows, *arguments, p, zero)
-        _over_rows(signals, kernel, out)
+    _over_rows(signals, kernel, out, long)
     for r in long:
         c = magnitudes.values[magnitudes.nonzero[r] : signals.starts[r + 1]]
         if len(c) == 0:
             out[r] = zero
-            continue
-        sparsity = _long_integer(c, _binomials(int(p))) if whole else _long_real(c, p)
-        out[r] = rows.with_zeros(sparsity, len(c), int(signals.lengths[r]))
+        else:
+            if whole:
+                sparsity = rows.finish_integer(c, int(p), _long_integer(c, _binomials(int(p))))
+            else:
+                sparsity = rows.finish_real(c, p, _long_real(c, p))
+            out[r] = rows.with_zeros(sparsity, len(c), int(signals.lengths[r]))
 
 
 def _long_integer(c: Array, binomials: Array) -> float:
+    """rows.integer_numerator on several threads."""
     chunks = -(-len(c) // integer.CHUNK)
     states = np.empty((chunks, 3, len(binomials)))
     scale = math.ldexp(1.0, -integer.range_exponent(c))
     threads.run(lambda span: integer.chunk_states(c, scale, binomials, *span, states), threads.spans(chunks, 8))
-    return rows.finish_integer(c, states, scale, binomials)
+    return integer.fold(c, states, scale, binomials)
 
 
 def _long_real(c: Array, p: float) -> float:
+    """real.numerator on several threads."""
     if c[0] == c[-1]:
         return 0.0
     unit = 1.0 / (c[-1] - c[0])
     budget = real.budget_for(c, p, unit)
+    return sum(threads.run(lambda task: real.sum_jobs(c, p, unit, budget, task), _tree_tasks(c)))
+
+
+def _tree_tasks(c: Array) -> list[Indices]:
+    """The tree's opening interactions: those of far cells, which share moments, in one; those of near ones in many."""
     jobs = tree.opening_jobs(c)
     near = jobs[:, 5] - jobs[:, 4] <= 1
-    # far cells share their moments, so they make one task
-    tasks = [jobs[~near], *np.array_split(jobs[near], 16)]
-    return rows.finish_real(c, p, sum(threads.run(lambda task: real.sum_jobs(c, p, unit, budget, task), tasks)))
+    return [task for task in (jobs[~near], *np.array_split(jobs[near], 16)) if len(task)]
 
 
 def measure_slowly(signals: Signals, p: float, zero: float, method: str) -> Array:
@@ -173,20 +196,59 @@ def measure_slowly(signals: Signals, p: float, zero: float, method: str) -> Arra
 
 def slopes(signals: Signals, p: float) -> Array:
     """dS_p/d|x| at every value of every signal."""
+    if signals.rows == 0:
+        return np.empty(0)
     magnitudes = np.abs(signals.values)
     order = _argsort(signals, magnitudes)
     ordered = magnitudes[order]
+    tops = ordered[signals.starts[1:] - 1] if len(ordered) else np.zeros(signals.rows)  # no row: never looked at
     nonzero = np.empty(signals.rows, np.int64)
     _over_rows(signals, functools.partial(rows.settle_rows, ordered, signals.starts), nonzero)
     whole = 1 < p <= integer.LARGEST_ORDER and p.is_integer()
     binomials, fewer = (_binomials(int(p)), _binomials(int(p) - 1)) if whole else (np.empty((0, 0)),) * 2
     results = np.empty(len(ordered))
-    arguments = ordered, nonzero, signals.starts, signals.lengths, p, binomials, fewer
-    _over_rows(signals, functools.partial(rows.gradient_rows, *arguments), results)
+    arguments = ordered, nonzero, signals.starts, signals.lengths, tops, p, binomials, fewer
+    long = _long_rows(signals) if p > 1 else []
+    _over_rows(signals, functools.partial(rows.gradient_rows, *arguments), results, long)
+    for r in long:
+        c = ordered[nonzero[r] : signals.starts[r + 1]]
+        results[signals.starts[r] : signals.starts[r + 1]] = 0.0 if len(c) else math.nan
+        if len(c):
+            numerator = _long_integer(c, binomials) if whole else _long_real(c, p)
+            slope, unit = _long_integer_slopes(c, fewer) if whole else _long_real_slopes(c, p - 1)
+            here = results[nonzero[r] : signals.starts[r + 1]]
+            scale = rows.unit_scale(tops[r])
+            gradient.assemble(c, p, int(signals.lengths[r]), numerator, unit, slope, scale, here)
     out = np.empty(len(ordered))
     out[order] = results
-    rows.unsettle_rows(magnitudes, signals.starts, out)
     return out
+
+
+def _long_integer_slopes(c: Array, binomials: Array) -> tuple[Array, float]:
+    unit = math.ldexp(1.0, integer.range_exponent(c))
+    sides = [c / unit, gradient.mirrored(c / unit)]
+    sums = np.empty((2, len(c)))
+    threads.run(lambda k: integer.left_sums(sides[k], binomials, sums[k]), range(2))
+    gradient.left_less_right(sums[0], sums[1], sums[0])
+    return sums[0], unit
+
+
+def _long_real_slopes(c: Array, q: float) -> tuple[Array, float]:
+    out = np.zeros(len(c))
+    width = float(c[-1] - c[0])
+    if width == 0.0:
+        return out, 1.0
+    budget = gradient.budget_for(c, q, 1.0 / width)
+
+    def work(task: Indices) -> tuple[int, Array]:
+        low, high = int(task[:, 0].min()), int(task[:, 3].max())
+        part = np.zeros(high - low)
+        gradient.add_jobs(c, q, 1.0 / width, budget, task, low, part)
+        return low, part
+
+    for low, part in threads.run(work, _tree_tasks(c)):
+        out[low : low + len(part)] += part
+    return out, width
 
 
 def _argsort(signals: Signals, magnitudes: Array) -> Indices:

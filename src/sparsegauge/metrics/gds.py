@@ -7,7 +7,7 @@ With c = |x| sorted ascending (the paper's section IV),
 | order | algorithm | cost |
 |---|---|---|
 | 1 | gaps times ranks | a sort |
-| even up to 64 | central moments, with a bound of their own error | no sort |
+| even up to 128 | central moments, with a bound of their own error | no sort |
 | integer up to 128 | the all-positive recurrence | a sort, N p |
 | any other real | splitting cells until a polynomial is good enough | a sort, N |
 | inf | the fraction of zeros, the limit of large orders | N |
@@ -72,7 +72,7 @@ def gds(
     >>> sg.gds([0, 0, 0, 1])
     0.75
     >>> sg.gds([[1, 1, 1, 1], [0, 0, 3, 4]], order=1)
-    array([0.        , 0.57142857])
+    array([0.        , 0.53571429])
     """
     p = check_order(order)
     check_choice("method", method, METHODS)
@@ -123,7 +123,7 @@ def gds_gradient(x: Any, order: float, *, axis: int | None = -1) -> Any:
     --------
     >>> import sparsegauge as sg
     >>> sg.gds_gradient([1.0, -2.0, 2.0], 2)
-    array([-0.24691358, -0.12345679,  0.12345679])
+    array([-0.16460905, -0.04115226,  0.04115226])
     """
     p = check_order(order)
     if math.isinf(p):

@@ -17,11 +17,14 @@ import numpy as np
 from ..._arrays import Array, Indices
 from .jit import exact, summing
 
-LARGEST_ORDER = 64
+LARGEST_ORDER = 128
 CHUNK = 1 << 16  # coefficients summed up by one task; fixed, so that results do not depend on the threads
 BLOCK = 256  # coefficients whose powers stay in the fastest cache
+ROOM = 3  # blocks of working memory
 HAND_OVER = -1.0
+TINY = 1e-290  # rows whose maximum is below are handed over: their scale is not a float64
 TRUSTED = 2e-13  # the largest bound of the relative error that is let through
+SMALLEST = 1e-280  # a numerator below lost digits to underflow
 
 
 @summing
@@ -34,69 +37,71 @@ def largest(x: Array) -> float:
 
 
 @exact
-def unit_scale(value: float) -> tuple[float, float]:
-    """Two powers of two whose product brings `value` into [1/2, 1): one alone may overflow."""
-    exponent = -math.frexp(value)[1]
-    half = exponent // 2
-    return math.ldexp(1.0, half), math.ldexp(1.0, exponent - half)
+def unit_scale(value: float) -> float:
+    """The power of two that brings `value` >= TINY into [1/2, 1)."""
+    return math.ldexp(1.0, -math.frexp(value)[1])
 
 
 @summing
-def scaled_sum(x: Array, scale: tuple[float, float]) -> float:
+def scaled_sum(x: Array, scale: float) -> float:
     """sum |x_i| scaled."""
     total = 0.0
     for i in range(len(x)):
-        total += abs(x[i]) * scale[0] * scale[1]
+        total += abs(x[i]) * scale
     return total
 
 
 @summing
-def _block_moments(x: Array, scale: tuple[float, float], shift: float, p: int, room: Array, out: Array) -> None:
-    n = len(x)
-    u = room[0]
-    power = room[1]
-    top = 0.0
-    for i in range(n):
-        c = abs(x[i]) * scale[0] * scale[1]
-        u[i] = c - shift
-        power[i] = u[i]
-        top += u[i]
-    out[1] += top
-    for k in range(2, p + 1):
-        part = 0.0
-        for i in range(n):
-            power[i] *= u[i]
-            part += power[i]
-        out[k] += part
+def _first_pass(
+    x: Array, scale: float, shift: float, c: Array, power: Array, high: Array
+) -> tuple[float, float, float]:
+    """The block's c, u^2 and c^2 for u = c - shift, and the sums of u, u^2 and c^2."""
+    odd_sum = even_sum = denominator = 0.0
+    for i in range(len(x)):
+        value = abs(x[i]) * scale
+        u = value - shift
+        c[i] = value
+        power[i] = u * u
+        high[i] = value * value
+        odd_sum += u
+        even_sum += u * u
+        denominator += value * value
+    return odd_sum, even_sum, denominator
 
 
 @summing
-def _block_denominator(x: Array, scale: tuple[float, float], p: int, room: Array) -> float:
-    n = len(x)
-    square = room[0]
-    power = room[1]
-    total = 0.0
+def _next_pass(n: int, shift: float, c: Array, power: Array, high: Array) -> tuple[float, float, float]:
+    """The block's powers two higher, and the sums of the next two powers of u and of the next even one of c."""
+    odd_sum = even_sum = denominator = 0.0
     for i in range(n):
-        c = abs(x[i]) * scale[0] * scale[1]
-        square[i] = c * c
-        power[i] = square[i]
-    for _ in range(p // 2 - 1):
-        for i in range(n):
-            power[i] *= square[i]
-    for i in range(n):
-        total += power[i]
-    return total
+        u = c[i] - shift
+        odd = power[i] * u
+        even = odd * u
+        above = high[i] * c[i] * c[i]
+        power[i] = even
+        high[i] = above
+        odd_sum += odd
+        even_sum += even
+        denominator += above
+    return odd_sum, even_sum, denominator
 
 
 @exact
-def chunk_moments(x: Array, scale: tuple[float, float], shift: float, p: int, room: Array, out: Array) -> None:
+def chunk_moments(x: Array, scale: float, shift: float, p: int, room: Array, out: Array) -> None:
     """out[k] = M_k for k = 0..p and out[p + 1] = sum c^p, of one chunk."""
     out[:] = 0.0
     out[0] = len(x)
+    c, power, high = room[0], room[1], room[2]
     for start in range(0, len(x), BLOCK):
         block = x[start : start + BLOCK]
-        _block_moments(block, scale, shift, p, room, out)
-        out[p + 1] += _block_denominator(block, scale, p, room)
+        odd_sum, even_sum, denominator = _first_pass(block, scale, shift, c, power, high)
+        out[1] += odd_sum
+        out[2] += even_sum
+        for k in range(3, p, 2):
+            odd_sum, even_sum, denominator = _next_pass(len(block), shift, c, power, high)
+            out[k] += odd_sum
+            out[k + 1] += even_sum
+        out[p + 1] += denominator
 
 
 @exact
@@ -115,7 +120,7 @@ def combine(moments: Array, length: int, binomials: Array) -> float:
             size = math.sqrt(moments[k - 1] * moments[k + 1] * moments[p - k - 1] * moments[p - k + 1])
         bound += binomials[k] * size
     rounding = (p + 8) * 2.2e-16
-    if numerator <= 0.0 or rounding * bound > TRUSTED * numerator:
+    if numerator < SMALLEST or rounding * bound > TRUSTED * numerator:
         return HAND_OVER
     return 0.5 * numerator / (length * moments[p + 1])
 
@@ -127,13 +132,17 @@ def rows(
     """S_p of the rows first..last-1, each no longer than one chunk; HAND_OVER, and how many, for the sorted route."""
     p = len(binomials) - 1
     handed_over = 0
-    room = np.empty((2, BLOCK))
+    room = np.empty((ROOM, BLOCK))
     moments = np.empty(p + 2)
     for r in range(first, last):
         row = x[starts[r] : starts[r + 1]]
         top = largest(row)
         if top == 0.0:
             out[r] = zero
+            continue
+        if top < TINY:
+            out[r] = HAND_OVER
+            handed_over += 1
             continue
         scale = unit_scale(top)
         shift = scaled_sum(row, scale) / len(row)

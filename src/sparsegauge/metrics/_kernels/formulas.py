@@ -16,12 +16,12 @@ from .powers import sum_real_powers
 
 
 @summing
-def _pairwise_sum(c: Array, p: float) -> float:
+def _pairwise_sum(c: Array, p: float, width: float) -> float:
     total = 0.0
     for j in range(1, len(c)):
         part = 0.0
         for i in range(j):
-            part += (c[j] - c[i]) ** p
+            part += ((c[j] - c[i]) / width) ** p
         total += part
     return total
 
@@ -33,7 +33,7 @@ def pairwise(c: Array, length: int, p: float) -> float:
     if width == 0.0:
         return 0.0
     # in units of the range and of the maximum, so that high powers do not underflow
-    numerator = _pairwise_sum(c / width, p)
+    numerator = _pairwise_sum(c, p, width)
     return float(numerator / (length * sum_real_powers(c, p, 1.0 / c[-1])) * (width / c[-1]) ** p)
 
 

@@ -48,24 +48,38 @@ def _rank_slopes(c: Array, out: Array) -> None:
 
 
 @exact
+def mirrored(c: Array) -> Array:
+    """-c in ascending order: the sums to the right of c are the sums to the left of it."""
+    out = np.empty(len(c))
+    for k in range(len(c)):
+        out[k] = -c[len(c) - 1 - k]
+    return out
+
+
+@exact
+def left_less_right(left: Array, right: Array, out: Array) -> None:
+    """The slopes from the left sums of c and those of its mirror image."""
+    for k in range(len(left)):
+        out[k] = left[k] - right[len(left) - 1 - k]
+
+
+@exact
 def _integer_slopes(c: Array, binomials: Array, out: Array) -> None:
-    mirrored = -c[::-1]
     right = np.empty(len(c))
     integer.left_sums(c, binomials, out)
-    integer.left_sums(mirrored, binomials, right)
-    for k in range(len(c)):
-        out[k] -= right[len(c) - 1 - k]
+    integer.left_sums(mirrored(c), binomials, right)
+    left_less_right(out, right, out)
 
 
 @summing
-def _add_pairs(c: Array, a0: int, a1: int, b0: int, b1: int, q: float, unit: float, out: Array) -> None:
+def _add_pairs(c: Array, a0: int, a1: int, b0: int, b1: int, q: float, unit: float, low: int, out: Array) -> None:
     for j in range(b0, b1):
         part = 0.0
         for i in range(a0, min(a1, j)):
             term = real_power((c[j] - c[i]) * unit, q)
             part += term
-            out[i] -= term
-        out[j] += part
+            out[i - low] -= term
+        out[j - low] += part
 
 
 @exact
@@ -102,7 +116,8 @@ def _evaluate(
 
 
 @exact
-def _real_slopes(c: Array, q: float, unit: float, budget: float, jobs: Indices, out: Array) -> None:
+def add_jobs(c: Array, q: float, unit: float, budget: float, jobs: Indices, low: int, out: Array) -> None:
+    """Add to out[k - low] what the interactions in `jobs` give to the slope at c_k."""
     owners = np.full(ROWS, -1)
     errors = np.empty((ROWS, DEGREE + 1))
     tables = np.empty((ROWS, DEGREE + 1, DEGREE + 1))
@@ -122,27 +137,30 @@ def _real_slopes(c: Array, q: float, unit: float, budget: float, jobs: Indices, 
             a0, a1, b0, b1, a, b, level = job[0], job[1], job[2], job[3], job[4], job[5], job[6]
             action, degree, scale, top = next_step(c, q, True, unit, budget, job, stack, top, owners, errors, tables)
             if action == PAIRS:
-                _add_pairs(c, a0, a1, b0, b1, q, unit, out)
+                _add_pairs(c, a0, a1, b0, b1, q, unit, low, out)
             elif action == POLYNOMIAL:
                 table = tables[(b - a) % ROWS, degree]
                 source = remembered(c, a0, a1, a, level, degree, cells, degrees, memory, room)
                 _as_seen_from(source, table, degree, False, polynomial)
-                _evaluate(c[b0:b1], b, level, polynomial, degree, scale, room, out[b0:b1])
+                _evaluate(c[b0:b1], b, level, polynomial, degree, scale, room, out[b0 - low : b1 - low])
                 if a != b:
                     source = remembered(c, b0, b1, b, level, degree, cells, degrees, memory, room)
                     _as_seen_from(source, table, degree, True, polynomial)
-                    _evaluate(c[a0:a1], a, level, polynomial, degree, -scale, room, out[a0:a1])
+                    _evaluate(c[a0:a1], a, level, polynomial, degree, -scale, room, out[a0 - low : a1 - low])
+
+
+@summing
+def _sum_from(c: Array, origin: float, q: float, unit: float) -> float:
+    total = 0.0
+    for i in range(len(c)):
+        total += real_power(abs(c[i] - origin) * unit, q)
+    return total
 
 
 @exact
-def _largest_slope(c: Array, q: float, unit: float) -> float:
-    """The larger of the two slopes at the ends, where nothing cancels."""
-    first = 0.0
-    last = 0.0
-    for i in range(len(c)):
-        first += real_power((c[i] - c[0]) * unit, q)
-        last += real_power((c[-1] - c[i]) * unit, q)
-    return max(first, last)
+def budget_for(c: Array, q: float, unit: float) -> float:
+    """What one interaction may cost in error at a point: a share of the slopes at the ends, where nothing cancels."""
+    return TOLERANCE * max(_sum_from(c, c[0], q, unit), _sum_from(c, c[-1], q, unit)) / 16
 
 
 @exact
@@ -162,22 +180,29 @@ def slopes(c: Array, p: float, binomials: Array, out: Array) -> float:
     q = p - 1.0
     unit = 1.0 / width
     if len(c) <= SHORT:
-        _add_pairs(c, 0, len(c), 0, len(c), q, unit, out)
+        _add_pairs(c, 0, len(c), 0, len(c), q, unit, 0, out)
     else:
-        budget = TOLERANCE * _largest_slope(c, q, unit) / 16
-        _real_slopes(c, q, unit, budget, opening_jobs(c), out)
+        add_jobs(c, q, unit, budget_for(c, q, unit), opening_jobs(c), 0, out)
     return width
 
 
 @exact
-def assemble(c: Array, p: float, length: int, sparsity: float, unit: float, slope: Array, out: Array) -> None:
-    """dS_p/dc_k of the non-zero coefficients c of a signal of `length`, `sparsity` being S_p of c alone.
+def assemble(
+    c: Array, p: float, length: int, numerator: float, unit: float, slope: Array, scale: tuple[float, float], out: Array
+) -> None:
+    """dS_p/dc_k of the non-zero coefficients c of a signal of `length`, which are `scale` times the caller's.
 
-    Zeros factor out, S_p = z/N + (n/N) S_p(c), so with m = max c and n of them non-zero
-    dS_p/dc_k = (p / (m N)) ((unit/m)^(p-1) slope_k - n S_p(c) (c_k/m)^(p-1)) / sum (c/m)^p.
+    Zeros factor out, S_p = z/N + (n/N) S_p(c), so with m = max c, den = sum (c/m)^p and `numerator` in units of unit^p
+    dS_p/dc_k = p / (m N den) (unit/m)^(p-1) (slope_k - (unit/m) numerator / den (c_k/m)^(p-1)).
     """
     top = c[-1]
-    factor = p / (top * length * sum_real_powers(c, p, 1.0 / top))
-    ratio = (unit / top) ** (p - 1.0)
+    denominator = sum_real_powers(c, p, 1.0 / top)
+    root = (unit / top) ** ((p - 1.0) / 2.0)
+    late = 1.0
+    if root < 1e-150:  # its square may underflow, and the caller's scale may bring it back
+        late = root
+    factor = p / (top * length * denominator) * root * (root / late if late > 0.0 else 1.0)
+    share = unit / top * (numerator / denominator)
     for k in range(len(c)):
-        out[k] = factor * (ratio * slope[k] - len(c) * sparsity * real_power(c[k] / top, p - 1.0))
+        slope_here = factor * (slope[k] - share * real_power(c[k] / top, p - 1.0))
+        out[k] = slope_here * scale[0] * scale[1] * late

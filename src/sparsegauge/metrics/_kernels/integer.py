@@ -16,12 +16,12 @@ import numpy as np
 
 from ..._arrays import Array, Indices
 from .jit import exact, summing
-from .powers import raise_all, sum_integer_powers
+from .powers import sum_integer_powers, sum_raised
 
 LARGEST_ORDER = 128
 SHORT = 256  # rows up to this length, and orders up to SHORT_ORDER, walk coefficient by coefficient
 SHORT_ORDER = 16
-LANES = 8
+LANES = 16
 BLOCK = 32
 CHUNK = 8192  # coefficients folded by one task; fixed, so that results do not depend on the threads
 
@@ -38,35 +38,35 @@ def finish(numerator: float, denominator: float, length: int, exponent: int) -> 
     return math.ldexp(numerator / (length * denominator), exponent)
 
 
-@summing
-def _shift_lanes(a: Array, gap: Array, p: int) -> None:
-    """Taylor shift of LANES polynomials at once, by Horner's scheme."""
-    for k in range(p):
-        for q in range(1, p - k + 1):
-            for lane in range(LANES):
-                a[q, lane] += gap[lane] * a[q - 1, lane]
-
-
 @exact
-def _load_gaps(c: Array, first: int, last: int, gaps: Array, exponents: Indices) -> None:
-    """The gaps of LANES rows as columns, each row scaled to a range in [1/2, 1); spare lanes repeat the last row."""
-    for lane in range(LANES):
-        row = c[min(first + lane, last - 1)]
+def _load_gaps(c: Array, gaps: Array, exponents: Indices) -> None:
+    """The gaps of sorted rows as columns, each row scaled to a range in [1/2, 1)."""
+    for lane in range(len(c)):
+        row = c[lane]
         exponents[lane] = range_exponent(row)
         scale = math.ldexp(1.0, -exponents[lane])
         for j in range(1, len(row)):
             gaps[j, lane] = (row[j] - row[j - 1]) * scale
 
 
-@summing
-def _walk_lanes(gaps: Array, p: int, a: Array, total: Array) -> None:
+@exact
+def _add_product(sums: Array, gaps: Array, lower: Array) -> None:
+    for lane in range(len(sums)):
+        sums[lane] += gaps[lane] * lower[lane]
+
+
+@exact
+def _walk(gaps: Array, p: int, a: Array, total: Array) -> None:
+    """num_p of all lanes at once. Exact order of operations: a lane's bits do not depend on the lanes beside it."""
     a[:] = 0.0
     total[:] = 0.0
     for j in range(1, len(gaps)):
-        for lane in range(LANES):
+        for lane in range(len(total)):
             a[0, lane] += 1.0
-        _shift_lanes(a, gaps[j], p)
-        for lane in range(LANES):
+        for k in range(p):  # the Taylor shift, by Horner's scheme
+            for q in range(1, p - k + 1):
+                _add_product(a[q], gaps[j], a[q - 1])
+        for lane in range(len(total)):
             total[lane] += a[p, lane]
 
 
@@ -74,15 +74,17 @@ def _walk_lanes(gaps: Array, p: int, a: Array, total: Array) -> None:
 def short_rows(c: Array, p: int, zero: float, first: int, last: int, out: Array) -> None:
     """S_p of the rows first..last-1 of a 2-D array, sorted and scaled to a maximum in [1/2, 1)."""
     n = c.shape[1]
-    gaps = np.empty((n, LANES))
-    a = np.empty((p + 1, LANES))
-    total = np.empty(LANES)
-    exponents = np.empty(LANES, np.int64)
+    width = min(LANES, last - first)
+    gaps = np.zeros((n, width))
+    a = np.empty((p + 1, width))
+    total = np.empty(width)
+    exponents = np.empty(width, np.int64)
     room = np.empty((2, SHORT))
-    for start in range(first, last, LANES):
-        _load_gaps(c, start, last, gaps, exponents)
-        _walk_lanes(gaps, p, a, total)
-        for lane in range(min(LANES, last - start)):
+    for start in range(first, last, width):
+        lanes = min(width, last - start)
+        _load_gaps(c[start : start + lanes], gaps, exponents)
+        _walk(gaps, p, a, total)
+        for lane in range(lanes):
             row = c[start + lane]
             if row[-1] == 0.0:
                 out[start + lane] = zero
@@ -127,11 +129,7 @@ def _pairs_inside(c: Array, scale: float, p: int, room: Array) -> float:
         for i in range(count):
             difference[pairs + i] = (c[i + lag] - c[i]) * scale
         pairs += count
-    raise_all(difference, room[1], pairs, p)
-    total = 0.0
-    for i in range(pairs):
-        total += room[1, i]
-    return total
+    return sum_raised(difference, room[1], pairs, p)
 
 
 @summing
@@ -225,10 +223,7 @@ def left_sums(c: Array, binomials: Array, out: Array) -> None:
         for k in range(len(run)):
             for i in range(k):
                 room[0, i] = run[k] - run[i]
-            raise_all(room[0], room[1], k, q)
-            total = 0.0
-            for i in range(k):
-                total += room[1, i]
+            total = sum_raised(room[0], room[1], k, q)
             t = run[k] - run[0]
             value = 0.0
             for m in range(q, -1, -1):  # Horner: sum_m C(q, m) t^m below[q - m]

@@ -52,39 +52,50 @@ def real_power(x: float, p: float) -> float:
     """x^p for 0 <= x <= 1 (or little more) and p > 0; what is below exp(-700) is 0."""
     y = p * log(x)
     value = exp(max(y, LOWEST))
-    return value if y > LOWEST else 0.0
+    return value if y > LOWEST and x > 0.0 else 0.0
+
+
+# The loops below stand alone because a compiler that sees few arrays at a time can prove that they do not overlap.
 
 
 @summing
-def raise_all(x: Array, power: Array, n: int, p: int) -> None:
-    """power[:n] = x[:n]^p for an integer p >= 1, by repeated squaring of the whole array; x is used up."""
+def _multiply(x: Array, y: Array, n: int) -> None:
     for i in range(n):
-        power[i] = 1.0
-    while True:
-        if p & 1:
-            for i in range(n):
-                power[i] *= x[i]
-        p >>= 1
-        if p == 0:
-            return
-        for i in range(n):
-            x[i] *= x[i]
+        x[i] *= y[i]
 
 
 @summing
+def _sum(x: Array, n: int) -> float:
+    total = 0.0
+    for i in range(n):
+        total += x[i]
+    return total
+
+
+@exact
+def sum_raised(x: Array, power: Array, n: int, p: int) -> float:
+    """sum x[:n]^p for an integer p >= 1, by repeated squaring of the whole array; x and power are used up."""
+    power[:n] = 1.0
+    if p & 1:
+        _multiply(power, x, n)
+    p >>= 1
+    while p > 0:
+        _multiply(x, x, n)
+        if p & 1:
+            _multiply(power, x, n)
+        p >>= 1
+    return _sum(power, n)
+
+
+@exact
 def sum_integer_powers(c: Array, p: int, scratch: Array) -> float:
     """sum_i c_i^p for an integer p >= 1; scratch is (2, block) of room."""
     block = scratch.shape[1]
     total = 0.0
     for start in range(0, len(c), block):
-        n = min(block, len(c) - start)
-        for i in range(n):
-            scratch[0, i] = c[start + i]
-        raise_all(scratch[0], scratch[1], n, p)
-        part = 0.0
-        for i in range(n):
-            part += scratch[1, i]
-        total += part
+        part = c[start : start + block]
+        scratch[0, : len(part)] = part
+        total += sum_raised(scratch[0], scratch[1], len(part), p)
     return total
 
 

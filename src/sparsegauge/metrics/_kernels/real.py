@@ -70,6 +70,8 @@ def sum_jobs(c: Array, p: float, unit: float, budget: float, jobs: Indices) -> f
 @exact
 def numerator(c: Array, p: float) -> float:
     """sum_{i<j} ((c_j - c_i) / (c_N - c_1))^p of one row."""
+    if c[0] == c[-1]:
+        return 0.0
     unit = 1.0 / (c[-1] - c[0])
     if len(c) <= SHORT:
         return sum_of_pairs(c, 0, len(c), 0, len(c), p, unit)

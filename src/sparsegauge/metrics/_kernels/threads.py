@@ -7,11 +7,12 @@ size of the data alone, never by the number of threads, and their results are pu
 
 from __future__ import annotations
 
+import itertools
 import os
 import threading
 from collections.abc import Callable, Iterable
 from concurrent.futures import ThreadPoolExecutor
-from typing import TypeVar
+from typing import Any, TypeVar
 
 import numba
 import numpy as np
@@ -50,11 +51,27 @@ def _shared_pool() -> ThreadPoolExecutor:
 
 
 def run(function: Callable[[Task], Result], tasks: Iterable[Task]) -> list[Result]:
-    """The results of all tasks, in their order, on the pool where it has more than one thread."""
+    """The results of all tasks, in their order.
+
+    The caller takes tasks too, and idle threads of the pool help: a busy pool can delay nobody.
+    """
     tasks = list(tasks)
-    if len(tasks) <= 1 or thread_count() == 1:
+    helpers = min(len(tasks), thread_count()) - 1
+    if helpers < 1:
         return [function(task) for task in tasks]
-    return list(_shared_pool().map(function, tasks))
+    results: list[Any] = [None] * len(tasks)
+    numbers = itertools.count()  # its next() is atomic
+
+    def work() -> None:
+        while (number := next(numbers)) < len(tasks):
+            results[number] = function(tasks[number])
+
+    futures = [_shared_pool().submit(work) for _ in range(helpers)]
+    work()
+    for future in futures:
+        if not future.cancel():
+            future.result()
+    return results
 
 
 def spans(count: int, size: int) -> list[tuple[int, int]]:

@@ -1,0 +1,61 @@
+"""The command line: one file a verb. Only this room prints.
+
+Nothing heavy is imported before a verb runs, so that `sparsegauge --help` answers at once.
+"""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Sequence
+from typing import Annotated
+
+import typer
+
+from .. import __version__
+from ..errors import SparsegaugeError
+from .report import report
+
+app = typer.Typer(
+    name="sparsegauge",
+    no_args_is_help=True,
+    add_completion=False,
+    pretty_exceptions_enable=False,
+    epilog="Example: sparsegauge report -o report.html",
+)
+app.command(epilog="Example: sparsegauge report -o pages/report.html --quiet")(report)
+
+
+def _show_version(asked: bool) -> None:
+    if asked:
+        print(f"sparsegauge {__version__}")
+        raise typer.Exit
+
+
+@app.callback()
+def _sparsegauge(
+    version: Annotated[
+        bool, typer.Option("--version", callback=_show_version, is_eager=True, help="Show the version and exit.")
+    ] = False,
+) -> None:
+    """Measure how sparse a signal is, at any order."""
+
+
+def main(arguments: Sequence[str] | None = None) -> None:
+    """Run one command and exit: 0 for success, 2 for an error, which is one line on stderr.
+
+    Parameters
+    ----------
+    arguments : sequence of str, optional
+        What was typed after ``sparsegauge``; the process's own arguments by default.
+    """
+    try:
+        app(args=None if arguments is None else list(arguments), prog_name="sparsegauge")
+    except (SparsegaugeError, OSError) as error:
+        print(f"sparsegauge: {_one_line(error)}", file=sys.stderr)
+        raise SystemExit(2) from None
+
+
+def _one_line(error: Exception) -> str:
+    if isinstance(error, OSError) and error.strerror and error.filename:
+        return " ".join(f"{error.filename}: {error.strerror}".split())
+    return " ".join(str(error).split())

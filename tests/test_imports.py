@@ -1,0 +1,93 @@
+"""Doors open one way: a room imports only from rooms above it (CONTRIBUTING has the map)."""
+
+import ast
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+import sparsegauge
+
+SOURCE = Path(sparsegauge.__file__).parent
+
+# One line a storey: rooms on the same line do not import each other.
+STOREYS = [
+    ["errors"],
+    ["_arrays"],
+    ["metrics"],
+    ["normalise"],
+    ["signals", "simulate"],
+    ["criteria"],
+    ["recovery"],
+    ["study"],
+    ["io"],
+    ["report"],
+    ["explore"],
+    ["cli"],
+    ["__main__"],
+]
+HEIGHT = {room: height for height, storey in enumerate(STOREYS) for room in storey}
+# Inside metrics: the kernels know no metric, and the catalogue knows them all.
+METRICS = {"_kernels": 0, "_routes": 1, "gds": 2, "catalogue": 3}
+
+
+def imports_of(path: Path) -> set[tuple[str, ...]]:
+    """The modules of the package that a file imports, as paths below it: ("metrics", "gds")."""
+    package = path.relative_to(SOURCE).parts[:-1]
+    found = set()
+    for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+        if isinstance(node, ast.ImportFrom):
+            if node.level:
+                base = package[: len(package) - node.level + 1]
+                target = base + tuple((node.module or "").split(".") if node.module else ())
+            elif (node.module or "").split(".")[0] == "sparsegauge":
+                target = tuple(node.module.split(".")[1:])
+            else:
+                continue
+            if target:
+                found.add(target)
+            else:
+                found |= {(alias.name,) for alias in node.names}
+        elif isinstance(node, ast.Import):
+            found |= {tuple(a.name.split(".")[1:]) for a in node.names if a.name.split(".")[0] == "sparsegauge"}
+    return {target for target in found if target and not target[0].startswith("__version")}
+
+
+def wrong_doors(path: Path) -> list[str]:
+    room = path.relative_to(SOURCE).with_suffix("").parts
+    wrong = []
+    for target in imports_of(path):
+        if target[0] == room[0]:
+            inside = room[0] == "metrics" and len(room) > 1 and len(target) > 1
+            if inside and METRICS.get(target[1], 2) > METRICS.get(room[1], 2):
+                wrong.append(f"{'.'.join(room)} imports {'.'.join(target)}")
+        elif HEIGHT[target[0]] >= HEIGHT[room[0]] or (room[0] == "io" and target[0] != "errors"):
+            wrong.append(f"{'.'.join(room)} imports {'.'.join(target)}")
+    return wrong
+
+
+FILES = [path for path in sorted(SOURCE.rglob("*.py")) if path != SOURCE / "__init__.py"]
+
+
+@pytest.mark.parametrize("path", FILES, ids=lambda path: str(path.relative_to(SOURCE)))
+def test_imports_go_upwards_only(path):
+    assert path.relative_to(SOURCE).with_suffix("").parts[0] in HEIGHT, "a new room: give it a storey in the map"
+    assert wrong_doors(path) == []
+
+
+def test_the_check_itself_sees_a_wrong_door(tmp_path, monkeypatch):
+    fake = tmp_path / "sparsegauge"
+    (fake / "metrics").mkdir(parents=True)
+    bad = fake / "metrics" / "gds.py"
+    bad.write_text("from ..cli import main\nfrom .catalogue import METRICS\nfrom .._arrays import as_signals\n")
+    monkeypatch.setattr(sys.modules[__name__], "SOURCE", fake)
+    assert sorted(wrong_doors(bad)) == ["metrics.gds imports cli", "metrics.gds imports metrics.catalogue"]
+
+
+def test_importing_the_package_loads_nothing_heavy():
+    code = (
+        "import sys, sparsegauge; "
+        "print([m for m in ('numpy', 'numba', 'scipy', 'matplotlib', 'sklearn', 'pandas', 'pywt') if m in sys.modules])"
+    )
+    assert subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout == "[]\n"
