@@ -204,5 +204,6 @@ def assemble(
     factor = p / (top * length * denominator) * root * (root / late if late > 0.0 else 1.0)
     share = unit / top * (numerator / denominator)
     for k in range(len(c)):
-        slope_here = factor * (slope[k] - share * real_power(c[k] / top, p - 1.0))
+        weight = real_power(c[k] / top, p - 1.0) if p > 1.0 else 1.0
+        slope_here = factor * (slope[k] - share * weight)
         out[k] = slope_here * scale[0] * scale[1] * late
