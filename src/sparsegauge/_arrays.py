@@ -51,6 +51,13 @@ class Signals(NamedTuple):
             results[self.missing] = math.nan
         return float(results[0]) if self.shape is None else results.reshape(self.shape)
 
+    def select(self, rows: Indices) -> Signals:
+        """Only these rows, for a second look at them."""
+        lengths = (self.starts[1:] - self.starts[:-1])[rows]
+        starts = np.concatenate([[0], np.cumsum(lengths)])
+        values = np.concatenate([self.values[self.starts[r] : self.starts[r + 1]] for r in rows])
+        return Signals(len(rows), _read_only(values), starts, self.lengths[rows], (len(rows),), uniform=self.uniform)
+
     def table(self, values: Array) -> Array:
         """One number a value -> a (rows, n) table: 0 for what was omitted, nan for rows that are missing."""
         if self.kept is None:
@@ -157,6 +164,16 @@ def _as_numbers(x: Any) -> NDArray[Any]:
 def _check_dtype(dtype: np.dtype[Any]) -> None:
     if dtype.kind not in "biufc":
         raise InvalidInput(f"x must hold real or complex numbers, got dtype {dtype}; convert it with x.astype(float)")
+
+
+def as_finite_array(x: Any) -> Array:
+    """Finite real values in the shape they came in: what a transform needs, where magnitudes alone will not do."""
+    if is_sparse(x) or isinstance(x, np.ma.MaskedArray) or np.iscomplexobj(x):
+        raise InvalidInput(
+            f"a transform needs a dense real array without a mask, got {type(x).__name__}; "
+            "use x.toarray(), x.filled(value), or x.real and x.imag apart"
+        )
+    return as_signals(x, axis=None, nan_policy="raise").values.reshape(np.shape(x))
 
 
 def _from_pandas(x: Any) -> Any:

@@ -14,7 +14,7 @@ import numpy as np
 import pywt
 import scipy.fft
 
-from ._arrays import Array, as_signals, is_sparse
+from ._arrays import Array, as_finite_array
 from .errors import InvalidInput
 
 SYNTHETIC_LENGTH = 1024
@@ -96,7 +96,7 @@ def dct(x: Any) -> Array:
     >>> dct([3.0, 3.0, 3.0, 3.0]).round(12)
     array([6., 0., 0., 0.])
     """
-    coefficients: Array = scipy.fft.dctn(_as_real_signal(x), norm="ortho")
+    coefficients: Array = scipy.fft.dctn(as_finite_array(x), norm="ortho")
     return coefficients
 
 
@@ -127,7 +127,7 @@ def wavelet(x: Any, name: str = "db4") -> Array:
     array([6., 0., 0., 0.])
     """
     filters = _orthogonal_wavelet(name)
-    approximation = _as_real_signal(x)
+    approximation = as_finite_array(x)
     if approximation.ndim > 2 or not _halves(approximation):
         raise InvalidInput(
             f"a periodised wavelet transform needs one or two dimensions of even length, got shape "
@@ -155,16 +155,6 @@ def _orthogonal_wavelet(name: str) -> Any:
     if not filters.orthogonal:
         raise InvalidInput(f"wavelet {name!r} is not orthogonal, so it does not keep the energy; use 'db4' or 'sym8'")
     return filters
-
-
-def _as_real_signal(x: Any) -> Array:
-    """Finite real values in the shape they came in: what a transform needs, where magnitudes alone will not do."""
-    if is_sparse(x) or isinstance(x, np.ma.MaskedArray) or np.iscomplexobj(x):
-        raise InvalidInput(
-            f"a transform needs a dense real array without a mask, got {type(x).__name__}; "
-            "use x.toarray(), x.filled(value), or x.real and x.imag apart"
-        )
-    return as_signals(x, axis=None, nan_policy="raise").values.reshape(np.shape(x))
 
 
 def _did_you_mean(name: object, known: Iterable[str]) -> str:

@@ -38,9 +38,12 @@ def measure(signals: Signals, p: float, zero: float, sort: Callable[[], Magnitud
         _over_rows(signals, functools.partial(rows.zero_fraction_rows, *arguments), out)
     elif p % 2 == 0 and p <= even.LARGEST_ORDER:
         if _by_moments(signals, int(p), zero, out):
-            rest = np.empty_like(out)
-            _by_sorting(signals, sort(), p, zero, rest)
-            np.copyto(out, rest, where=out == even.HAND_OVER)
+            handed_over = np.flatnonzero(out == even.HAND_OVER)
+            if len(handed_over) == signals.rows:
+                _by_sorting(signals, sort(), p, zero, out)
+            else:
+                few = signals.select(handed_over)
+                out[handed_over] = _by_sorting(few, sorted_magnitudes(few), p, zero, np.empty(few.rows))
     else:
         _by_sorting(signals, sort(), p, zero, out)
     return out
@@ -132,7 +135,7 @@ def sorted_magnitudes(signals: Signals) -> Magnitudes:
     return Magnitudes(values, nonzero)
 
 
-def _by_sorting(signals: Signals, magnitudes: Magnitudes, p: float, zero: float, out: Array) -> None:
+def _by_sorting(signals: Signals, magnitudes: Magnitudes, p: float, zero: float, out: Array) -> Array:
     arguments = magnitudes.values, magnitudes.nonzero, signals.starts, signals.lengths
     whole = p.is_integer() and p <= integer.LARGEST_ORDER
     if p == 1:
@@ -156,6 +159,7 @@ def _by_sorting(signals: Signals, magnitudes: Magnitudes, p: float, zero: float,
             else:
                 sparsity = rows.finish_real(c, p, _long_real(c, p))
             out[r] = rows.with_zeros(sparsity, len(c), int(signals.lengths[r]))
+    return out
 
 
 def _long_integer(c: Array, binomials: Array) -> float:

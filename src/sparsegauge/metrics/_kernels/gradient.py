@@ -17,17 +17,15 @@ from .polynomials import DEGREE, SIGNED_BINOMIALS
 from .powers import real_power, sum_real_powers
 from .tree import (
     BUFFER,
-    JOB,
-    LEVELS,
     PAIRS,
     POLYNOMIAL,
     ROWS,
-    SLOTS,
-    STACK,
     middle_coordinates,
     next_step,
     opening_jobs,
     remembered,
+    unpacked,
+    workspace,
 )
 
 TOLERANCE = 1e-14
@@ -118,35 +116,25 @@ def _evaluate(
 @exact
 def add_jobs(c: Array, q: float, unit: float, budget: float, jobs: Indices, low: int, out: Array) -> None:
     """Add to out[k - low] what the interactions in `jobs` give to the slope at c_k."""
-    owners = np.full(ROWS, -1)
-    errors = np.empty((ROWS, DEGREE + 1))
-    tables = np.empty((ROWS, DEGREE + 1, DEGREE + 1))
-    cells = np.full((LEVELS, SLOTS), -1)
-    degrees = np.empty((LEVELS, SLOTS), np.int64)
-    memory = np.empty((LEVELS, SLOTS, DEGREE + 1))
-    room = np.empty((2, BUFFER))
+    work = workspace()
     polynomial = np.empty(DEGREE + 1)
-    stack = np.empty((STACK, JOB), np.int64)
-    job = np.empty(JOB, np.int64)
     for opening in range(len(jobs)):
-        stack[0] = jobs[opening]
+        work.stack[0] = jobs[opening]
         top = 1
         while top > 0:
-            top -= 1
-            job[:] = stack[top]
-            a0, a1, b0, b1, a, b, level = job[0], job[1], job[2], job[3], job[4], job[5], job[6]
-            action, degree, scale, top = next_step(c, q, True, unit, budget, job, stack, top, owners, errors, tables)
+            action, degree, scale, top = next_step(work, c, q, True, unit, budget, top)
+            a0, a1, b0, b1, a, b, level = unpacked(work.job)
             if action == PAIRS:
                 _add_pairs(c, a0, a1, b0, b1, q, unit, low, out)
             elif action == POLYNOMIAL:
-                table = tables[(b - a) % ROWS, degree]
-                source = remembered(c, a0, a1, a, level, degree, cells, degrees, memory, room)
+                table = work.tables[(b - a) % ROWS, degree]
+                source = remembered(work, c, a0, a1, a, level, degree)
                 _as_seen_from(source, table, degree, False, polynomial)
-                _evaluate(c[b0:b1], b, level, polynomial, degree, scale, room, out[b0 - low : b1 - low])
+                _evaluate(c[b0:b1], b, level, polynomial, degree, scale, work.room, out[b0 - low : b1 - low])
                 if a != b:
-                    source = remembered(c, b0, b1, b, level, degree, cells, degrees, memory, room)
+                    source = remembered(work, c, b0, b1, b, level, degree)
                     _as_seen_from(source, table, degree, True, polynomial)
-                    _evaluate(c[a0:a1], a, level, polynomial, degree, -scale, room, out[a0 - low : a1 - low])
+                    _evaluate(c[a0:a1], a, level, polynomial, degree, -scale, work.room, out[a0 - low : a1 - low])
 
 
 @summing

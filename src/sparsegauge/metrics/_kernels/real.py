@@ -2,26 +2,21 @@
 
 from __future__ import annotations
 
-import numpy as np
-
 from ..._arrays import Array, Indices
 from .jit import exact
-from .polynomials import DEGREE
 from .tree import (
-    BUFFER,
-    JOB,
-    LEVELS,
     PAIRS,
     POLYNOMIAL,
     ROWS,
     SLOTS,
-    STACK,
     lower_bound,
     next_step,
     opening_jobs,
     remembered,
     sum_of_pairs,
     sum_of_polynomial,
+    unpacked,
+    workspace,
 )
 
 SHORT = 256  # up to this length every pair is added up
@@ -37,32 +32,22 @@ def budget_for(c: Array, p: float, unit: float) -> float:
 @exact
 def sum_jobs(c: Array, p: float, unit: float, budget: float, jobs: Indices) -> float:
     """The sum of ((c_j - c_i) unit)^p over the interactions in `jobs`, depth first."""
-    owners = np.full(ROWS, -1)
-    errors = np.empty((ROWS, DEGREE + 1))
-    tables = np.empty((ROWS, DEGREE + 1, DEGREE + 1))
-    cells = np.full((LEVELS, SLOTS), -1)
-    degrees = np.empty((LEVELS, SLOTS), np.int64)
-    memory = np.empty((LEVELS, SLOTS, DEGREE + 1))
-    room = np.empty((2, BUFFER))
-    stack = np.empty((STACK, JOB), np.int64)
-    job = np.empty(JOB, np.int64)
+    work = workspace()
     total = 0.0
     for opening in range(len(jobs)):
-        stack[0] = jobs[opening]
+        work.stack[0] = jobs[opening]
         top = 1
         while top > 0:
-            top -= 1
-            job[:] = stack[top]
-            a0, a1, b0, b1, a, b, level = job[0], job[1], job[2], job[3], job[4], job[5], job[6]
-            action, degree, scale, top = next_step(c, p, False, unit, budget, job, stack, top, owners, errors, tables)
+            action, degree, scale, top = next_step(work, c, p, False, unit, budget, top)
+            a0, a1, b0, b1, a, b, level = unpacked(work.job)
             if action == PAIRS:
                 total += sum_of_pairs(c, a0, a1, b0, b1, p, unit)
             elif action == POLYNOMIAL:
-                left = remembered(c, a0, a1, a, level, degree, cells, degrees, memory, room)
+                left = remembered(work, c, a0, a1, a, level, degree)
                 if a != b and (b - a) % SLOTS == 0:  # the right cell takes the left one's slot
                     left = left.copy()
-                right = remembered(c, b0, b1, b, level, degree, cells, degrees, memory, room)
-                part = scale * sum_of_polynomial(left, right, tables[(b - a) % ROWS, degree], degree)
+                right = remembered(work, c, b0, b1, b, level, degree)
+                part = scale * sum_of_polynomial(left, right, work.tables[(b - a) % ROWS, degree], degree)
                 total += 0.5 * part if a == b else part
     return total
 

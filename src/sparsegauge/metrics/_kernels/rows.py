@@ -50,6 +50,8 @@ def settle_rows(x: Array, starts: Indices, first: int, last: int, nonzero: Indic
 @exact
 def with_zeros(sparsity: float, nonzeros: int, length: int) -> float:
     """S_p of a signal of `length` from S_p of its non-zeros."""
+    if nonzeros == length:
+        return sparsity
     return (length - nonzeros + nonzeros * sparsity) / length
 
 
@@ -104,13 +106,19 @@ def integer_rows(
     x: Array, nonzero: Indices, starts: Indices, lengths: Indices, binomials: Array,
     zero: float, first: int, last: int, out: Array,
 ) -> None:  # fmt: skip
-    """S_p, p = len(binomials) - 1, of sorted rows."""
+    """S_p, p = len(binomials) - 1, of sorted rows; short ones go the way of `integer.short_rows`, one by one."""
+    p = len(binomials) - 1
+    alone = np.empty(1)
     for r in range(first, last):
         c = x[nonzero[r] : starts[r + 1]]
-        out[r] = zero
-        if len(c) > 0:
-            sparsity = finish_integer(c, len(binomials) - 1, integer_numerator(c, binomials))
-            out[r] = with_zeros(sparsity, len(c), lengths[r])
+        stored = starts[r + 1] - starts[r]
+        if len(c) == 0:
+            out[r] = zero
+        elif stored <= integer.SHORT and p <= integer.SHORT_ORDER:
+            integer.short_rows(x[starts[r] : starts[r + 1]].reshape((1, stored)), p, zero, 0, 1, alone)
+            out[r] = with_zeros(alone[0], stored, lengths[r])
+        else:
+            out[r] = with_zeros(finish_integer(c, p, integer_numerator(c, binomials)), len(c), lengths[r])
 
 
 @exact

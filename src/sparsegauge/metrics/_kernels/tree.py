@@ -17,6 +17,7 @@ the offset `near` on, a polynomial's rounding errors are harmless; below it they
 from __future__ import annotations
 
 import math
+from typing import NamedTuple
 
 import numpy as np
 
@@ -37,10 +38,40 @@ BUFFER = 512
 SETTLED, PAIRS, POLYNOMIAL = 0, 1, 2
 
 
+class Workspace(NamedTuple):
+    """What a walk through the tree remembers: polynomials by offset, moments by level and cell, and what is to do."""
+
+    owners: Indices  # the offset in each row of errors and tables
+    errors: Array
+    tables: Array
+    cells: Indices  # the cell in each slot of memory
+    degrees: Indices
+    memory: Array
+    room: Array
+    stack: Indices
+    job: Indices
+
+
+@exact
+def workspace() -> Workspace:
+    """An empty one: nothing remembered, nothing to do."""
+    return Workspace(
+        np.full(ROWS, -1),
+        np.empty((ROWS, DEGREE + 1)),
+        np.empty((ROWS, DEGREE + 1, DEGREE + 1)),
+        np.full((LEVELS, SLOTS), -1),
+        np.empty((LEVELS, SLOTS), np.int64),
+        np.empty((LEVELS, SLOTS, DEGREE + 1)),
+        np.empty((2, BUFFER)),
+        np.empty((STACK, JOB), np.int64),
+        np.empty(JOB, np.int64),
+    )
+
+
 @exact
 def near_offset(p: float) -> int:
     """From this offset on ((o + 1) / o)^p is moderate, so that a polynomial does not cancel."""
-    return max(2, math.ceil(p / 4))
+    return max(2, math.ceil(min(p / 4, 2.0**60)))
 
 
 @exact
@@ -65,9 +96,15 @@ def _push(stack: Indices, top: int, a0: int, a1: int, b0: int, b1: int, a: int, 
 
 
 @exact
-def split(c: Array, job: Indices, stack: Indices, top: int) -> int:
+def unpacked(job: Indices) -> tuple[int, int, int, int, int, int, int]:
+    """Where the two runs of points start and end, their cells and their level."""
+    return job[0], job[1], job[2], job[3], job[4], job[5], job[6]
+
+
+@exact
+def _split(c: Array, job: Indices, stack: Indices, top: int) -> int:
     """Push the interactions of the halves; the leftmost comes on top, so that moments are still remembered."""
-    a0, a1, b0, b1, a, b, level = job[0], job[1], job[2], job[3], job[4], job[5], job[6]
+    a0, a1, b0, b1, a, b, level = unpacked(job)
     half = 2.0 ** -(level + 1)
     am = first_at_least(c, a0, a1, (2 * a + 1) * half)
     if a == b:
@@ -82,7 +119,7 @@ def split(c: Array, job: Indices, stack: Indices, top: int) -> int:
 
 
 @exact
-def opening_cells(c: Array) -> int:
+def _opening_cells(c: Array) -> int:
     """How many cells the range is cut into at first: wide cells would need high degrees for all of their points."""
     return 64 if len(c) >= 8192 else 16
 
@@ -91,9 +128,9 @@ def opening_cells(c: Array) -> int:
 def opening_jobs(c: Array) -> Indices:
     """All pairs of points, as the interactions of the cells that hold them at the first level."""
     level = 0
-    while (c[-1] - c[0]) * 2.0**level < opening_cells(c) / 2 and level < LEVELS - 1:
+    while (c[-1] - c[0]) * 2.0**level < _opening_cells(c) / 2 and level < LEVELS - 1:
         level += 1
-    edges = np.empty((opening_cells(c) + 2, 3), np.int64)  # start, end and number of every occupied cell
+    edges = np.empty((_opening_cells(c) + 2, 3), np.int64)  # start, end and number of every occupied cell
     count = 0
     start = 0
     while start < len(c):
@@ -112,33 +149,33 @@ def opening_jobs(c: Array) -> Indices:
 
 
 @exact
-def degree_for(
-    offset: int, p: float, odd: bool, allowed: float, deepest: bool, owners: Indices, errors: Array, tables: Array
-) -> int:
+def _degree_for(work: Workspace, offset: int, p: float, odd: bool, allowed: float, deepest: bool) -> int:
     """The lowest degree whose error is allowed, or -1: split. The deepest level takes what there is."""
     careful = offset < near_offset(p)
     if careful and allowed < ROUNDING and not deepest:
         return -1
     row = offset % ROWS
-    if owners[row] != offset:
-        expand(offset, p, odd, errors[row], tables[row])
-        owners[row] = offset
+    if work.owners[row] != offset:
+        expand(offset, p, odd, work.errors[row], work.tables[row])
+        work.owners[row] = offset
     degree = 0
-    while degree < DEGREE and errors[row, degree] > allowed:
+    while degree < DEGREE and work.errors[row, degree] > allowed:
         degree += 1
-    if careful and errors[row, degree] > allowed and not deepest:
+    if careful and work.errors[row, degree] > allowed and not deepest:
         return -1
     return degree
 
 
 @exact
 def next_step(
-    c: Array, p: float, odd: bool, unit: float, budget: float, job: Indices,
-    stack: Indices, top: int, owners: Indices, errors: Array, tables: Array,
-) -> tuple[int, int, float, int]:  # fmt: skip
-    """Settle one interaction: what to do with it, at which degree and scale, and the new top of the stack."""
-    a0, a1, b0, b1, level = job[0], job[1], job[2], job[3], job[6]
-    offset = job[5] - job[4]
+    work: Workspace, c: Array, p: float, odd: bool, unit: float, budget: float, top: int
+) -> tuple[int, int, float, int]:
+    """Take one interaction off the stack into work.job: what to do, at which degree and scale, and the new top."""
+    top -= 1
+    job = work.job
+    job[:] = work.stack[top]
+    a0, a1, b0, b1, a, b, level = unpacked(job)
+    offset = b - a
     if offset == 0 and c[a0] == c[a1 - 1]:
         return SETTLED, 0, 0.0, top
     if (a1 - a0) * (b1 - b0) <= (2 * FEW_PAIRS if offset == 0 else FEW_PAIRS):
@@ -147,10 +184,10 @@ def next_step(
     allowed = budget / (scale * max(a1 - a0, b1 - b0)) if scale > 0.0 else np.inf
     if allowed >= 1.0:
         return SETTLED, 0, 0.0, top
-    degree = degree_for(offset, p, odd, allowed, level == LEVELS - 1, owners, errors, tables)
+    degree = _degree_for(work, offset, p, odd, allowed, level == LEVELS - 1)
     if degree >= 0:
         return POLYNOMIAL, degree, scale, top
-    return SETTLED, 0, 0.0, split(c, job, stack, top)
+    return SETTLED, 0, 0.0, _split(c, job, work.stack, top)
 
 
 @exact
@@ -174,7 +211,7 @@ def _add_powers(u: Array, power: Array, n: int, degree: int, out: Array) -> None
 
 
 @exact
-def moments(c: Array, cell: int, level: int, degree: int, room: Array, out: Array) -> None:
+def _moments(c: Array, cell: int, level: int, degree: int, room: Array, out: Array) -> None:
     """out[k] = sum u^k for k = 0..degree over the points of one cell."""
     out[0] = len(c)
     if c[0] == c[-1]:  # equal points, of which a tie may have millions
@@ -190,17 +227,15 @@ def moments(c: Array, cell: int, level: int, degree: int, room: Array, out: Arra
 
 
 @exact
-def remembered(
-    c: Array, low: int, high: int, cell: int, level: int, degree: int,
-    cells: Indices, degrees: Indices, memory: Array, room: Array,
-) -> Array:  # fmt: skip
-    """The moments of a cell, computed at most once while they are remembered."""
+def remembered(work: Workspace, c: Array, low: int, high: int, cell: int, level: int, degree: int) -> Array:
+    """The moments of the cell that holds c[low:high], computed at most once while they are remembered."""
     slot = cell % SLOTS
-    if cells[level, slot] != cell or degrees[level, slot] < degree:
-        moments(c[low:high], cell, level, degree, room, memory[level, slot])
-        cells[level, slot] = cell
-        degrees[level, slot] = degree
-    return memory[level, slot]
+    out = work.memory[level, slot]
+    if work.cells[level, slot] != cell or work.degrees[level, slot] < degree:
+        _moments(c[low:high], cell, level, degree, work.room, out)
+        work.cells[level, slot] = cell
+        work.degrees[level, slot] = degree
+    return out
 
 
 @summing
