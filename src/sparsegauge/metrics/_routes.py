@@ -205,13 +205,13 @@ def slopes(signals: Signals, p: float) -> Array:
     magnitudes = np.abs(signals.values)
     order = _argsort(signals, magnitudes)
     ordered = magnitudes[order]
-    tops = ordered[signals.starts[1:] - 1] if len(ordered) else np.zeros(signals.rows)  # no row: never looked at
+    unscaled = ordered.copy()
     nonzero = np.empty(signals.rows, np.int64)
     _over_rows(signals, functools.partial(rows.settle_rows, ordered, signals.starts), nonzero)
     whole = 1 < p <= integer.LARGEST_ORDER and p.is_integer()
     binomials, fewer = (_binomials(int(p)), _binomials(int(p) - 1)) if whole else (np.empty((0, 0)),) * 2
     results = np.empty(len(ordered))
-    arguments = ordered, nonzero, signals.starts, signals.lengths, tops, p, binomials, fewer
+    arguments = ordered, unscaled, nonzero, signals.starts, signals.lengths, p, binomials, fewer
     long = _long_rows(signals) if p > 1 else []
     _over_rows(signals, functools.partial(rows.gradient_rows, *arguments), results, long)
     for r in long:
@@ -221,7 +221,7 @@ def slopes(signals: Signals, p: float) -> Array:
             numerator = _long_integer(c, binomials) if whole else _long_real(c, p)
             slope, unit = _long_integer_slopes(c, fewer) if whole else _long_real_slopes(c, p - 1)
             here = results[nonzero[r] : signals.starts[r + 1]]
-            scale = rows.unit_scale(tops[r])
+            scale = rows.unit_scale(unscaled[signals.starts[r + 1] - 1])
             gradient.assemble(c, p, int(signals.lengths[r]), numerator, unit, slope, scale, here)
     out = np.empty(len(ordered))
     out[order] = results

@@ -122,7 +122,7 @@ def combine(moments: Array, length: int, binomials: Array) -> float:
     rounding = (p + 8) * 2.2e-16
     if numerator < SMALLEST or rounding * bound > TRUSTED * numerator:
         return HAND_OVER
-    return 0.5 * numerator / (length * moments[p + 1])
+    return min(0.5 * numerator / (length * moments[p + 1]), (length - 1) / length)
 
 
 @exact

@@ -33,7 +33,7 @@ SHORT = 256
 
 
 @exact
-def _rank_slopes(c: Array, out: Array) -> None:
+def rank_slopes(c: Array, out: Array) -> None:
     """Order 1: how many are smaller less how many are larger; ties count for neither (a subgradient)."""
     n = len(c)
     start = 0
@@ -153,11 +153,8 @@ def budget_for(c: Array, q: float, unit: float) -> float:
 
 @exact
 def slopes(c: Array, p: float, binomials: Array, out: Array) -> float:
-    """out[k] = sum_{i<k} d^(p-1) - sum_{j>k} d^(p-1), d in units of the returned number; max c is in [1/2, 1)."""
+    """out[k] = sum_{i<k} d^(p-1) - sum_{j>k} d^(p-1) for p > 1, d in units of the returned number."""
     out[:] = 0.0
-    if p == 1.0:
-        _rank_slopes(c, out)
-        return 1.0
     if c[0] == c[-1]:
         return 1.0
     width = c[-1] - c[0]

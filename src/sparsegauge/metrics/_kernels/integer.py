@@ -90,7 +90,7 @@ def short_rows(c: Array, p: int, zero: float, first: int, last: int, out: Array)
                 out[start + lane] = zero
             else:
                 denominator = sum_integer_powers(row, p, room)
-                out[start + lane] = finish(total[lane], denominator, n, p * exponents[lane])
+                out[start + lane] = min(finish(total[lane], denominator, n, p * exponents[lane]), (n - 1) / n)
 
 
 @exact

@@ -49,10 +49,10 @@ def settle_rows(x: Array, starts: Indices, first: int, last: int, nonzero: Indic
 
 @exact
 def with_zeros(sparsity: float, nonzeros: int, length: int) -> float:
-    """S_p of a signal of `length` from S_p of its non-zeros."""
-    if nonzeros == length:
-        return sparsity
-    return (length - nonzeros + nonzeros * sparsity) / length
+    """S_p of a signal of `length` from S_p of its non-zeros; rounding does not take it beyond 1 - 1/N."""
+    if nonzeros < length:
+        sparsity = (length - nonzeros + nonzeros * sparsity) / length
+    return min(sparsity, (length - 1) / length)
 
 
 @summing
@@ -152,26 +152,29 @@ def zero_fraction_rows(
 
 @exact
 def gradient_rows(
-    x: Array, nonzero: Indices, starts: Indices, lengths: Indices, tops: Array, p: float, binomials: Array,
+    x: Array, unscaled: Array, nonzero: Indices, starts: Indices, lengths: Indices, p: float, binomials: Array,
     fewer: Array, first: int, last: int, out: Array,
 ) -> None:  # fmt: skip
     """dS_p/dc at every magnitude of sorted, scaled rows: 0 at zeros, nan where all are zero.
 
-    `tops` are the maxima before the scaling, `binomials` is the table of p and `fewer` that of p - 1, both empty for a
-    real order.
+    `unscaled` are the same rows before the scaling, `binomials` is the table of p and `fewer` that of p - 1, both empty
+    for a real order.
     """
     for r in range(first, last):
         c = x[nonzero[r] : starts[r + 1]]
         out[starts[r] : starts[r + 1]] = 0.0 if len(c) > 0 else np.nan
         if len(c) == 0:
             continue
+        slope = np.empty(len(c))
+        unit = 1.0
         if p == 1.0:
             numerator = gini_numerator(c)
+            gradient.rank_slopes(unscaled[nonzero[r] : starts[r + 1]], slope)  # scaling may make ties of tiny values
         elif len(binomials) > 0:
             numerator = integer_numerator(c, binomials)
         else:
             numerator = real.numerator(c, p)
-        slope = np.empty(len(c))
-        unit = gradient.slopes(c, p, fewer, slope)
+        if p > 1.0:
+            unit = gradient.slopes(c, p, fewer, slope)
         here = out[nonzero[r] : starts[r + 1]]
-        gradient.assemble(c, p, lengths[r], numerator, unit, slope, unit_scale(tops[r]), here)
+        gradient.assemble(c, p, lengths[r], numerator, unit, slope, unit_scale(unscaled[starts[r + 1] - 1]), here)

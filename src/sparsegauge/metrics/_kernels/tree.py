@@ -26,7 +26,7 @@ from .jit import exact, summing
 from .polynomials import DEGREE, SIGNED_BINOMIALS, expand
 from .powers import real_power
 
-LEVELS = 256  # down to 2^-256 of the maximum; a cell of two points or more has a number below 2^54 at any level
+LEVELS = 1000  # down to 2^-999 of the maximum; a cell of two points or more has a number below 2^54 at any level
 SLOTS = 64  # moments remembered a level
 ROWS = 512  # offsets whose polynomials are remembered
 FEW_PAIRS = 64
