@@ -56,7 +56,7 @@ def _over_rows(
     if len(signals.values) <= TASK:
         return [kernel(0, signals.rows, out)]
     # rows are independent, so here the cut may follow the number of threads
-    size = max(1, TASK * signals.rows // len(signals.values), signals.rows // (16 * threads.thread_count()))
+    size = max(1, TASK * signals.rows // len(signals.values), -(-signals.rows // (2 * threads.thread_count())))
     edges = [-1, *but, signals.rows]
     spans = [
         (low + 1 + a, low + 1 + b) for low, high in pairwise(edges) for a, b in threads.spans(high - low - 1, size)
@@ -91,13 +91,14 @@ def _by_moments(signals: Signals, p: int, zero: float, out: Array) -> bool:
 
 def _long_by_moments(row: Array, length: int, binomials: Array, zero: float) -> float:
     parts = [row[first:last] for first, last in threads.spans(len(row), even.CHUNK)]
-    top = max(threads.run(even.largest, parts))
+    tops, sums = zip(*threads.run(even.top_and_sum, parts), strict=True)
+    top = max(tops)
     if top == 0.0:
         return zero
-    if top < even.TINY:
+    if not even.TINY < top < even.HUGE:
         return even.HAND_OVER
     scale = even.unit_scale(top)
-    shift = sum(threads.run(lambda part: even.scaled_sum(part, scale), parts)) / len(row)
+    shift = sum(sums) * scale / len(row)
     moments = np.empty((len(parts), len(binomials) + 1))
 
     def task(k: int) -> None:

@@ -22,33 +22,27 @@ CHUNK = 1 << 16  # coefficients summed up by one task; fixed, so that results do
 BLOCK = 256  # coefficients whose powers stay in the fastest cache
 ROOM = 3  # blocks of working memory
 HAND_OVER = -1.0
-TINY = 1e-290  # rows whose maximum is below are handed over: their scale is not a float64
+TINY, HUGE = 1e-290, 1e290  # rows whose maximum lies outside are handed over: their scale or sum may overflow
 TRUSTED = 2e-13  # the largest bound of the relative error that is let through
 SMALLEST = 1e-280  # a numerator below lost digits to underflow
 
 
 @summing
-def largest(x: Array) -> float:
-    """max |x_i|."""
-    value = 0.0
+def top_and_sum(x: Array) -> tuple[float, float]:
+    """max |x_i| and sum |x_i|."""
+    top = 0.0
+    total = 0.0
     for i in range(len(x)):
-        value = max(value, abs(x[i]))
-    return value
+        c = abs(x[i])
+        top = max(top, c)
+        total += c
+    return top, total
 
 
 @exact
 def unit_scale(value: float) -> float:
-    """The power of two that brings `value` >= TINY into [1/2, 1)."""
+    """The power of two that brings a `value` between TINY and HUGE into [1/2, 1)."""
     return math.ldexp(1.0, -math.frexp(value)[1])
-
-
-@summing
-def scaled_sum(x: Array, scale: float) -> float:
-    """sum |x_i| scaled."""
-    total = 0.0
-    for i in range(len(x)):
-        total += abs(x[i]) * scale
-    return total
 
 
 @summing
@@ -136,16 +130,16 @@ def rows(
     moments = np.empty(p + 2)
     for r in range(first, last):
         row = x[starts[r] : starts[r + 1]]
-        top = largest(row)
+        top, total = top_and_sum(row)
         if top == 0.0:
             out[r] = zero
             continue
-        if top < TINY:
+        if not TINY < top < HUGE:
             out[r] = HAND_OVER
             handed_over += 1
             continue
         scale = unit_scale(top)
-        shift = scaled_sum(row, scale) / len(row)
+        shift = total * scale / len(row)
         chunk_moments(row, scale, shift, p, room, moments)
         out[r] = combine(moments, lengths[r], binomials)
         handed_over += out[r] == HAND_OVER
