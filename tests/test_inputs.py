@@ -66,6 +66,15 @@ class TestKindsOfArray:
         assert math.isnan(sg.gds(series, order))
         assert sg.gds(series, order, nan_policy="omit") == pytest.approx(sg.gds([3, 4, 0], order), rel=1e-14)
 
+    def test_pandas_columns_of_several_kinds(self, order):
+        frame = pd.DataFrame({"a": pd.array([1, None], dtype="Int64"), "b": [1.0, 2.0], "c": [True, False]})
+        result = sg.gds(frame, order)
+        assert result[0] == sg.gds([1, 1, 1], order)
+        assert math.isnan(result[1])
+        assert sg.gds(pd.Series([True, None], dtype="boolean"), order, nan_policy="omit") == 0.0
+        plain = pd.DataFrame({"a": [1, 2], "b": [True, False]})
+        np.testing.assert_array_equal(sg.gds(plain, order), rows_of([[1, 1], [2, 0]], order))
+
     def test_masked_means_omitted(self, order):
         x = np.ma.MaskedArray(X.copy(), mask=[[0, 1, 0, 0], [0, 0, 0, 0], [1, 1, 1, 1]])
         x[0, 1] = np.ma.masked
@@ -120,6 +129,16 @@ class TestSparseDetails:
         np.testing.assert_allclose(sg.gds(x, 3, nan_policy="omit", zero=-1), [0.8, -1, 0.75])
         with pytest.raises(sg.InvalidInput, match="1 NaN"):
             sg.gds(x, 3, nan_policy="raise")
+
+    def test_integers_are_added_up_as_floats(self):
+        x = scipy.sparse.coo_array((np.array([100, 100, 50], np.int8), ([0, 0, 0], [0, 0, 1])), shape=(1, 3))
+        assert sg.gds(x, 2)[0] == pytest.approx(sg.gds([200, 50, 0], 2), rel=1e-14)
+
+    @pytest.mark.parametrize("method", ["definition", "paper"])
+    @pytest.mark.parametrize("order", [1, 2, 3, 4])
+    def test_the_slow_methods_do_not_make_it_dense_either(self, method, order):
+        x = scipy.sparse.csr_array(([3.0, 4.0, 4.5], [5, 7, 9], [0, 3]), shape=(1, 10**9))
+        assert sg.gds(x, order, method=method)[0] == pytest.approx(sg.gds(x, order)[0], rel=1e-12)
 
     def test_one_dimensional(self):
         x = scipy.sparse.coo_array(np.array([0.0, 3.0, 0.0, 4.0]))
@@ -186,7 +205,26 @@ class TestDegenerate:
         for k in (0, 2, 3, 4):
             assert sg.gds(x, order)[k] == sg.gds(x[k], order)
 
+    @pytest.mark.parametrize("n", [300, 9000, 140_000])
+    @pytest.mark.parametrize("steps", [2, 7, 33, 1000])
+    def test_a_few_units_in_the_last_place_apart(self, n, steps):
+        c = 1 - 1e-12 - np.random.default_rng(0).integers(0, steps, n) * 2.0**-53
+        for x in (c, np.append(c, 0.1)):
+            value, count = np.unique(x, return_counts=True)
+            value = value.astype(np.longdouble)
+            for order in (1.01, 1.5, 7.3):
+                pairs = np.abs(np.subtract.outer(value, value)) ** np.longdouble(order) * np.outer(count, count)
+                expected = float(pairs.sum() / 2 / (len(x) * (count * value ** np.longdouble(order)).sum()))
+                assert sg.gds(x, order) == pytest.approx(expected, rel=1e-11, abs=0)
+
+    def test_unit_modulus(self):
+        x = np.exp(1j * np.arange(1000.0))  # magnitudes 1, give or take a rounding error
+        for order in (1, 1.5, 2, 3, 129, 129.5):
+            assert 0 <= sg.gds(x, order) < 1e-15
+            assert np.isfinite(sg.gds_gradient(x, order)).all()
+
     def test_values_at_the_edge_of_float64(self):
+        assert sg.gds([1e308, -1e308, 1e308], 2) == 0.0
         assert sg.gds([1e308, 1e308, 1], 1) == pytest.approx(1 / 3, rel=1e-14)
         for order in (1, 1.5, 2, 3, 4.5):
             small = sg.gds([5e-324, 1e-323, 0, 1.5e-323], order)
@@ -210,14 +248,17 @@ class TestRefused:
             (5.0, r"single value.*pass \[x\]"),
             ([1.0, math.inf], "infinite.*remove"),
             ([complex(1e308, 1e308) * 1.5, 1], "infinite"),
-            (["a", "b"], "real or complex numbers.*astype"),
+            (["a", "b"], "real or complex numbers.*np.asarray"),
             ("text", "real or complex numbers"),
             ([object()], "real or complex numbers"),
-            ([Fraction(1, 2)], "dtype object.*astype"),
+            ([Fraction(1, 2)], "dtype object.*np.asarray"),
             ([Decimal(1)], "dtype object"),
             ([None, 1.0], "dtype object"),
             ([[1, 2], [3]], "equal length"),
             (np.array(["2020-01-01"], "M8[D]"), "datetime64"),
+            ([np.ma.MaskedArray([1.0, 2.0], mask=[0, 1])] * 2, r"np\.ma\.stack"),
+            ({1, 2}, "dtype object"),
+            (pd.NA, "dtype object"),
             (pd.DataFrame({"a": [1, 2], "b": ["x", "y"]}), "dtype object"),
             (pd.Series([1, 2], dtype="string"), "numbers"),
             (scipy.sparse.csr_array((3, 0)), "no coefficient"),
@@ -237,7 +278,7 @@ class TestRefused:
             (None, "real number"),
             (True, "real number"),
             (2 + 0j, "real number"),
-            ([1, 2], "gds_profile"),
+            (10**400, "1.8e308"),
         ],
     )
     def test_order(self, function, order, message):
@@ -256,9 +297,9 @@ class TestOptionsRefused:
             sg.gds(X, 2, nan_policy="drop")
         with pytest.raises(sg.InvalidInput, match="'auto', 'definition', 'paper', got 'fast'"):
             sg.gds(X, 2, method="fast")
-        with pytest.raises(sg.InvalidInput, match=r"integer orders only, got 2\.5"):
+        with pytest.raises(sg.InvalidInput, match=r"integer orders only.*got 2\.5"):
             sg.gds(X, 2.5, method="paper")
-        with pytest.raises(sg.InvalidInput, match="integer orders only, got inf"):
+        with pytest.raises(sg.InvalidInput, match=r"integer orders only.*got inf"):
             sg.gds(X, math.inf, method="paper")
         with pytest.raises(sg.InvalidInput, match="zero must be a number"):
             sg.gds(X, 2, zero="nan")
@@ -266,6 +307,14 @@ class TestOptionsRefused:
             sg.gds_gradient(X, math.inf)
         with pytest.raises(sg.InvalidInput, match="sequence of numbers"):
             sg.gds_profile(X, 3)
+        with pytest.raises(sg.InvalidInput, match="flatten"):
+            sg.gds_profile(X, [[1, 2]])
+        with pytest.raises(sg.InvalidInput, match="gds_profile"):
+            sg.gds(X, [1, 2])
+        with pytest.raises(sg.InvalidInput, match="up to 1000, got 1100"):
+            sg.gds(X, 1100, method="paper")
+        with pytest.raises(sg.InvalidInput, match="nan_policy must be one of"):
+            sg.gds(X, 2, nan_policy=np.array(["omit", "raise"]))
         with pytest.raises(TypeError):
             sg.gds(X, 2, -1)  # options are keyword-only
 
@@ -301,3 +350,13 @@ class TestProfileAndGradientShapes:
         x = np.array([3 + 4j, 2j, 0, -1])
         expected = sg.gds_gradient(np.abs(x), 3) * np.array([0.6 + 0.8j, 1j, 0, -1])
         np.testing.assert_allclose(sg.gds_gradient(x, 3), expected, rtol=1e-14)
+
+    def test_complex_gradient_at_the_edge_of_the_range(self):
+        unit = np.array([3 + 4j, 1j, 2])
+        for scale, dtype in ((2e307, "c16"), (1e-300, "c16"), (1e-44, "c8"), (6e37, "c8")):
+            x = (unit * scale).astype(dtype).astype("c16") / scale  # as much of it as that dtype keeps
+            got = sg.gds_gradient((unit * scale).astype(dtype), 2) * scale
+            np.testing.assert_allclose(got, sg.gds_gradient(x, 2), rtol=1e-10)
+        assert not np.isnan(sg.gds_gradient(unit * 1e-320, 2)).any()
+        masked = np.ma.masked_invalid([1 + 1j, complex(np.inf, 1), 2])
+        assert np.isfinite(sg.gds_gradient(masked, 2)).all()

@@ -86,6 +86,18 @@ print(json.dumps(codes + [int([sg.gds(x, p) for p in (1, 1.5, 2, 3)] == before)]
     assert run(code) == [0, 0, 0, 1]
 
 
+def test_while_the_interpreter_ends():
+    code = """
+import atexit, json
+import numpy as np
+import sparsegauge as sg
+x = np.random.default_rng(8).exponential(size=300_000)
+before = sg.gds(x, 3)
+atexit.register(lambda: print(json.dumps(sg.gds(x, 3) == before)))
+"""
+    assert run(code) is True
+
+
 COMPILED = """
 import json
 import numpy as np

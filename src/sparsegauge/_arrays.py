@@ -7,7 +7,7 @@ input, for every metric:
 - NaN: by `nan_policy`: "propagate" gives nan for that signal, "omit" measures the others (nan where there is none),
   "raise" is `InvalidInput`; masked entries are always omitted;
 - all coefficients zero: what the caller passed as `zero`, nan by default;
-- one single non-zero coefficient, N = 1: 0.0.
+- a signal of length 1 that is not zero: 0.0.
 """
 
 from __future__ import annotations
@@ -77,9 +77,17 @@ def check_order(order: Any) -> float:
             raise InvalidInput(f"order is one number, got {order!r}; for several orders use gds_profile(x, orders)")
         if isinstance(order, bool | np.bool_) or not isinstance(order, numbers.Real):
             raise InvalidInput(f"order must be a real number >= 1 or inf, got {order!r}; order=1 is the Gini index")
-    if not float(order) >= 1:
+    value = _as_float("order", order)
+    if not value >= 1:
         raise InvalidInput(f"order must be at least 1, got {order!r}; S_p is defined for 1 <= p <= inf")
-    return float(order)
+    return value
+
+
+def _as_float(name: str, value: Any) -> float:
+    try:
+        return float(value)
+    except OverflowError as error:
+        raise InvalidInput(f"{name} is beyond float64's range (1.8e308), got {value!r:.30}...; use math.inf") from error
 
 
 def check_orders(orders: Any) -> list[float]:
@@ -88,14 +96,16 @@ def check_orders(orders: Any) -> list[float]:
         raise InvalidInput(
             f"orders must be a sequence of numbers >= 1, got {orders!r}; for one order use gds(x, order)"
         )
+    if any(np.ndim(order) for order in orders):
+        raise InvalidInput(f"orders must be a flat sequence of numbers >= 1, got {orders!r}; flatten it")
     return [check_order(order) for order in orders]
 
 
 def check_choice(name: str, value: Any, allowed: tuple[str, ...]) -> str:
     """One of a few words."""
-    if value not in allowed:
+    if not isinstance(value, str) or value not in allowed:
         raise InvalidInput(f"{name} must be one of {', '.join(map(repr, allowed))}, got {value!r}")
-    return str(value)
+    return value
 
 
 def check_number(name: str, value: Any) -> float:
@@ -104,7 +114,7 @@ def check_number(name: str, value: Any) -> float:
         return value
     if isinstance(value, bool) or not isinstance(value, numbers.Real):
         raise InvalidInput(f"{name} must be a number, got {value!r}")
-    return float(value)
+    return _as_float(name, value)
 
 
 def is_sparse(x: Any) -> bool:
@@ -141,19 +151,16 @@ def check_axis(axis: Any, ndim: int, shape: tuple[int, ...]) -> int | None:
 
 
 def _as_numbers(x: Any) -> NDArray[Any]:
-    if type(x) is not np.ndarray and type(x).__module__.startswith("pandas."):
-        x = _from_pandas(x)
+    if isinstance(x, list | tuple) and any(isinstance(row, np.ma.MaskedArray) for row in x):
+        raise InvalidInput("x is a list of masked arrays, whose masks NumPy would drop; pass np.ma.stack(x)")
     try:
-        array = np.asarray(x)
-    except (ValueError, TypeError) as error:
+        array = np.asarray(x if type(x) is np.ndarray else _from_pandas(x))
+    except Exception as error:  # whatever the object's own conversion raises
         raise InvalidInput(
             f"x cannot be made into an array ({error}); pass numbers in a list, an array or a table whose rows are of "
             "equal length"
         ) from error
-    if array.dtype.kind not in "biufc":
-        raise InvalidInput(
-            f"x must hold real or complex numbers, got dtype {array.dtype}; convert it with x.astype(float)"
-        )
+    _check_dtype(array.dtype)
     if array.ndim == 0:
         raise InvalidInput(
             f"x must be an array of at least one dimension, got the single value {array[()]!r}; pass [x]"
@@ -163,27 +170,35 @@ def _as_numbers(x: Any) -> NDArray[Any]:
 
 def _check_dtype(dtype: np.dtype[Any]) -> None:
     if dtype.kind not in "biufc":
-        raise InvalidInput(f"x must hold real or complex numbers, got dtype {dtype}; convert it with x.astype(float)")
+        raise InvalidInput(
+            f"x must hold real or complex numbers, got dtype {dtype}; convert it with np.asarray(x, dtype=float), "
+            "nan standing for what is missing"
+        )
 
 
 def as_finite_array(x: Any) -> Array:
     """Finite real values in the shape they came in: what a transform needs, where magnitudes alone will not do."""
-    if is_sparse(x) or isinstance(x, np.ma.MaskedArray) or np.iscomplexobj(x):
-        raise InvalidInput(
-            f"a transform needs a dense real array without a mask, got {type(x).__name__}; "
-            "use x.toarray(), x.filled(value), or x.real and x.imag apart"
-        )
-    return as_signals(x, axis=None, nan_policy="raise").values.reshape(np.shape(x))
+    if is_sparse(x):
+        raise InvalidInput(f"a transform needs a dense array, got {type(x).__name__}; use x.toarray()")
+    if isinstance(x, np.ma.MaskedArray):
+        raise InvalidInput("a transform needs every value, got a masked array; use x.filled(value)")
+    array = _as_numbers(x)
+    if array.dtype.kind == "c":
+        raise InvalidInput(f"a transform needs real values, got {array.dtype}; transform x.real and x.imag apart")
+    signals = as_signals(array, axis=None)
+    if signals.kept is not None:
+        raise InvalidInput("a transform needs every value, and x has NaN; fill them in, or cut the signal there")
+    return signals.values.reshape(array.shape)
 
 
 def _from_pandas(x: Any) -> Any:
-    """Nullable columns (Int64, Float64, boolean) as floats with nan; anything else as NumPy sees it."""
-    dtypes = list(getattr(x, "dtypes", ())) if getattr(x, "ndim", 1) == 2 else [x.dtype]
-    if all(getattr(dtype, "kind", "O") in "biuf" for dtype in dtypes) and not all(
-        isinstance(dtype, np.dtype) for dtype in dtypes
-    ):
-        return x.to_numpy(dtype=np.float64, na_value=np.nan)
-    return x
+    """Columns of numbers that are nullable (Int64, boolean) or of several kinds, as floats with nan; all else as is."""
+    if type(x).__module__.partition(".")[0] != "pandas" or not hasattr(x, "to_numpy"):
+        return x
+    dtypes = list(x.dtypes) if x.ndim == 2 else [x.dtype]
+    numeric = all(getattr(dtype, "kind", "O") in "biuf" for dtype in dtypes)
+    plain = len(set(dtypes)) == 1 and isinstance(dtypes[0], np.dtype)
+    return x.to_numpy(dtype=np.float64, na_value=np.nan) if numeric and dtypes and not plain else x
 
 
 def _as_real(x: Any) -> Array:
@@ -291,6 +306,10 @@ def sparse_rows(x: Any, axis: Any) -> tuple[Any, tuple[int, ...] | None, int | N
             f"sparse input must have one or two dimensions, got shape {x.shape}; reshape it to (rows, n)"
         )
     _check_dtype(x.dtype)
+    if math.prod(x.shape) >= 2**63 and axis is None:
+        raise InvalidInput(f"x of shape {x.shape} has too many entries to flatten; measure its rows with axis=-1")
+    if x.dtype.kind in "biu":
+        x = x.astype(np.float64)  # before duplicates are added up: int8 has no 200
     if x.ndim == 1 or axis is None:
         rows = x.reshape((1, -1)).tocsr()
         shape = None
@@ -316,17 +335,27 @@ def restore_like(x: Any, axis: Any, signals: Signals, slopes: Array) -> Any:
         out = table.reshape(array.shape)
     else:
         out = np.moveaxis(table.reshape(np.moveaxis(array, axis, -1).shape), -1, axis)
-    return _direction(array) * out
+    return _directed(array, out)
 
 
-def _direction(array: NDArray[Any]) -> NDArray[Any]:
-    """x / |x|, and 0 at 0; NaN stays out of the way of a slope that says so already."""
-    if array.dtype.kind == "c":
-        size = np.abs(array)
-        direction = np.divide(array, size, out=np.zeros(array.shape, np.complex128), where=size > 0)
-    else:
-        direction = np.sign(array.astype(np.float64))
-    return np.where(np.isnan(direction), 1.0, direction)
+def _directed(array: NDArray[Any], slopes: Array) -> NDArray[Any]:
+    """slopes x / |x|, and 0 at x = 0; where x is NaN or masked, the slope as it is."""
+    with np.errstate(all="ignore"):  # masked and missing entries may hold anything
+        if array.dtype.kind != "c":
+            return _times(np.sign(array.astype(np.float64)), slopes)
+        array = array.astype(np.complex128)
+        part = np.maximum(np.abs(array.real), np.abs(array.imag))
+        real, imag = array.real / part, array.imag / part  # near 1, where |x| can neither over- nor underflow
+        size = np.where(part == 0, np.inf, np.hypot(real, imag))
+        real, imag = (np.where(part == 0, 0.0, x / size) for x in (real, imag))
+        result = np.empty(array.shape, np.complex128)
+        result.real, result.imag = _times(real, slopes), _times(imag, slopes)
+        return result
+
+
+def _times(direction: Array, slopes: Array) -> Array:
+    direction = np.where(np.isnan(direction), 1.0, direction)
+    return np.where((direction == 0) & np.isinf(slopes), 0.0, direction * slopes)
 
 
 def _restore_sparse(x: Any, axis: Any, signals: Signals, slopes: Array) -> Any:
@@ -336,6 +365,6 @@ def _restore_sparse(x: Any, axis: Any, signals: Signals, slopes: Array) -> Any:
     data[slice(None) if signals.kept is None else signals.kept] = slopes
     if signals.missing is not None:
         data[np.repeat(signals.missing, np.diff(rows.indptr))] = math.nan
-    rows.data = _direction(rows.data) * data
+    rows.data = _directed(rows.data, data)
     restored = rows.T if axis == 0 and x.ndim == 2 else rows.reshape(x.shape)
     return restored.asformat(x.format)

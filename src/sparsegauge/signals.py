@@ -70,7 +70,7 @@ def demo(name: str) -> Array:
     >>> sg.demo("camera").shape
     (512, 512)
     """
-    if name not in DEMOS:
+    if not isinstance(name, str) or name not in DEMOS:
         raise InvalidInput(
             f"there is no demo signal {name!r}{_did_you_mean(name, DEMOS)} the names are {', '.join(DEMOS)}"
         )

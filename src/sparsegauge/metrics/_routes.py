@@ -1,6 +1,6 @@
 """Which kernel measures which rows, and on how many threads.
 
-A row's route depends on its own length and on the order alone, never on what else is in the array or on the number of
+A row's route depends on the row itself and on the order, never on what else is in the array or on the number of
 threads: so a batch equals its rows one by one, bit for bit.
 """
 
@@ -95,9 +95,9 @@ def _long_by_moments(row: Array, length: int, binomials: Array, zero: float) -> 
     top = max(tops)
     if top == 0.0:
         return zero
-    if not even.TINY < top < even.HUGE:
+    if not even.TINY < top < even.HUGE or length > len(row):
         return even.HAND_OVER
-    scale = even.unit_scale(top)
+    scale = even.scale_of(top)
     shift = sum(sums) * scale / len(row)
     moments = np.empty((len(parts), len(binomials) + 1))
 
@@ -176,9 +176,11 @@ def _long_real(c: Array, p: float) -> float:
     """real.numerator on several threads."""
     if c[0] == c[-1]:
         return 0.0
+    c = tree.shifted(c)
     unit = 1.0 / (c[-1] - c[0])
     budget = real.budget_for(c, p, unit)
-    return sum(threads.run(lambda task: real.sum_jobs(c, p, unit, budget, task), _tree_tasks(c)))
+    tasks = _tree_tasks(c)
+    return sum(threads.run(lambda task: real.sum_jobs(tree.workspace(), c, p, unit, budget, task), tasks))
 
 
 def _tree_tasks(c: Array) -> list[Indices]:
@@ -209,12 +211,16 @@ def slopes(signals: Signals, p: float) -> Array:
     unscaled = ordered.copy()
     nonzero = np.empty(signals.rows, np.int64)
     _over_rows(signals, functools.partial(rows.settle_rows, ordered, signals.starts), nonzero)
-    whole = 1 < p <= integer.LARGEST_ORDER and p.is_integer()
-    binomials, fewer = (_binomials(int(p)), _binomials(int(p) - 1)) if whole else (np.empty((0, 0)),) * 2
     results = np.empty(len(ordered))
-    arguments = ordered, unscaled, nonzero, signals.starts, signals.lengths, p, binomials, fewer
+    arguments = ordered, unscaled, nonzero, signals.starts, signals.lengths
+    whole = p.is_integer() and p <= integer.LARGEST_ORDER
+    if whole:
+        binomials, fewer = _binomials(int(p)), _binomials(int(p) - 1)
+        kernel: Callable[..., Any] = functools.partial(rows.integer_gradient_rows, *arguments, binomials, fewer)
+    else:
+        kernel = functools.partial(rows.real_gradient_rows, *arguments, p)
     long = _long_rows(signals) if p > 1 else []
-    _over_rows(signals, functools.partial(rows.gradient_rows, *arguments), results, long)
+    _over_rows(signals, kernel, results, long)
     for r in long:
         c = ordered[nonzero[r] : signals.starts[r + 1]]
         results[signals.starts[r] : signals.starts[r + 1]] = 0.0 if len(c) else math.nan
@@ -243,12 +249,13 @@ def _long_real_slopes(c: Array, q: float) -> tuple[Array, float]:
     width = float(c[-1] - c[0])
     if width == 0.0:
         return out, 1.0
+    c = tree.shifted(c)
     budget = gradient.budget_for(c, q, 1.0 / width)
 
     def work(task: Indices) -> tuple[int, Array]:
         low, high = int(task[:, 0].min()), int(task[:, 3].max())
         part = np.zeros(high - low)
-        gradient.add_jobs(c, q, 1.0 / width, budget, task, low, part)
+        gradient.add_jobs(tree.workspace(), c, q, 1.0 / width, budget, task, low, part)
         return low, part
 
     for low, part in threads.run(work, _tree_tasks(c)):

@@ -7,7 +7,7 @@ With c = |x| sorted ascending (the paper's section IV),
 | order | algorithm | cost |
 |---|---|---|
 | 1 | gaps times ranks | a sort |
-| even up to 128 | central moments, with a bound of their own error | no sort |
+| even up to 128 | central moments, with a bound of their own error | no sort, for dense arrays |
 | integer up to 128 | the all-positive recurrence | a sort, N p |
 | any other real | splitting cells until a polynomial is good enough | a sort, N |
 | inf | the fraction of zeros, the limit of large orders | N |
@@ -26,6 +26,7 @@ from ..errors import InvalidInput
 from . import _routes
 
 METHODS = ("auto", "definition", "paper")
+LARGEST_PAPER_ORDER = 1000  # beyond, its binomials overflow
 
 
 def gds(
@@ -76,8 +77,11 @@ def gds(
     """
     p = check_order(order)
     check_choice("method", method, METHODS)
-    if method == "paper" and not p.is_integer():
-        raise InvalidInput(f"method='paper' has formulas for integer orders only, got {order!r}; use method='auto'")
+    if method == "paper" and not (p.is_integer() and p <= LARGEST_PAPER_ORDER):
+        raise InvalidInput(
+            f"method='paper' has formulas for integer orders only, here up to {LARGEST_PAPER_ORDER}, got {order!r}; "
+            "use method='auto'"
+        )
     zero = check_number("zero", zero)
     signals = as_signals(x, axis=axis, nan_policy=nan_policy)
     if method == "auto" or math.isinf(p):
@@ -116,8 +120,9 @@ def gds_gradient(x: Any, order: float, *, axis: int | None = -1) -> Any:
               \sum_{i<k} (c_k - c_i)^{p-1} - \sum_{j>k} (c_j - c_k)^{p-1} - N S_p c_k^{p-1} \right)
 
     Where S_p has a kink this is a subgradient: ties count 0 at order 1, and so does every x_k = 0. For complex x it is
-    the direction x_k / abs(x_k) times the slope in abs(x_k). Signals that are all zero, or hold a NaN, give nan; masked
-    entries give 0; a sparse array gives a sparse array with its own non-zeros.
+    the direction x_k / abs(x_k) times the slope in abs(x_k). Signals that are all zero or all masked, or hold a NaN,
+    give nan; masked entries among others give 0; a sparse array gives a sparse array, whose values are those at its
+    stored entries.
 
     Examples
     --------

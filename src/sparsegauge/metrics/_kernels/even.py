@@ -40,7 +40,7 @@ def top_and_sum(x: Array) -> tuple[float, float]:
 
 
 @exact
-def unit_scale(value: float) -> float:
+def scale_of(value: float) -> float:
     """The power of two that brings a `value` between TINY and HUGE into [1/2, 1)."""
     return math.ldexp(1.0, -math.frexp(value)[1])
 
@@ -100,10 +100,8 @@ def chunk_moments(x: Array, scale: float, shift: float, p: int, room: Array, out
 
 @exact
 def combine(moments: Array, length: int, binomials: Array) -> float:
-    """S_p of a row of `length` coefficients from its moments (zeros may be left out of them), or HAND_OVER."""
+    """S_p of a row of `length` coefficients from its moments, or HAND_OVER."""
     p = len(moments) - 2
-    if length > moments[0]:  # zeros that were not stored
-        return HAND_OVER
     numerator = 0.0
     bound = 0.0
     for k in range(p + 1):
@@ -123,7 +121,7 @@ def combine(moments: Array, length: int, binomials: Array) -> float:
 def rows(
     x: Array, starts: Indices, lengths: Indices, binomials: Array, zero: float, first: int, last: int, out: Array
 ) -> int:
-    """S_p of the rows first..last-1, each no longer than one chunk; HAND_OVER, and how many, for the sorted route."""
+    """S_p of the rows first..last-1, each taken as one chunk; HAND_OVER, and how many, for the sorted route."""
     p = len(binomials) - 1
     handed_over = 0
     room = np.empty((ROOM, BLOCK))
@@ -134,11 +132,11 @@ def rows(
         if top == 0.0:
             out[r] = zero
             continue
-        if not TINY < top < HUGE:
+        if not TINY < top < HUGE or lengths[r] > len(row):  # zeros that are not stored
             out[r] = HAND_OVER
             handed_over += 1
             continue
-        scale = unit_scale(top)
+        scale = scale_of(top)
         shift = total * scale / len(row)
         chunk_moments(row, scale, shift, p, room, moments)
         out[r] = combine(moments, lengths[r], binomials)

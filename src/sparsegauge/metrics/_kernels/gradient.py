@@ -1,6 +1,6 @@
 """d num_p / d c_k = p (sum_{i<k} (c_k - c_i)^(p-1) - sum_{j>k} (c_j - c_k)^(p-1)), for every k of a sorted row.
 
-`slopes` gives the bracket without p. Integer orders run the positive recurrence of `integer` from both ends; real
+The slopes here are the bracket, without p. Integer orders run the positive recurrence of `integer` from both ends; real
 orders use the tree of `tree`, where a polynomial of the distance becomes a polynomial of the point's own place.
 """
 
@@ -15,21 +15,21 @@ from . import integer
 from .jit import exact, summing
 from .polynomials import DEGREE, SIGNED_BINOMIALS
 from .powers import real_power, sum_real_powers
+from .real import SHORT, TOLERANCE
 from .tree import (
     BUFFER,
     PAIRS,
     POLYNOMIAL,
     ROWS,
+    Workspace,
+    forget_cells,
     middle_coordinates,
     next_step,
     opening_jobs,
     remembered,
+    shifted,
     unpacked,
-    workspace,
 )
-
-TOLERANCE = 1e-14
-SHORT = 256
 
 
 @exact
@@ -59,14 +59,6 @@ def left_less_right(left: Array, right: Array, out: Array) -> None:
     """The slopes from the left sums of c and those of its mirror image."""
     for k in range(len(left)):
         out[k] = left[k] - right[len(left) - 1 - k]
-
-
-@exact
-def _integer_slopes(c: Array, binomials: Array, out: Array) -> None:
-    right = np.empty(len(c))
-    integer.left_sums(c, binomials, out)
-    integer.left_sums(mirrored(c), binomials, right)
-    left_less_right(out, right, out)
 
 
 @summing
@@ -114,9 +106,11 @@ def _evaluate(
 
 
 @exact
-def add_jobs(c: Array, q: float, unit: float, budget: float, jobs: Indices, low: int, out: Array) -> None:
+def add_jobs(
+    work: Workspace, c: Array, q: float, unit: float, budget: float, jobs: Indices, low: int, out: Array
+) -> None:
     """Add to out[k - low] what the interactions in `jobs` give to the slope at c_k."""
-    work = workspace()
+    forget_cells(work)
     polynomial = np.empty(DEGREE + 1)
     for opening in range(len(jobs)):
         work.stack[0] = jobs[opening]
@@ -152,22 +146,29 @@ def budget_for(c: Array, q: float, unit: float) -> float:
 
 
 @exact
-def slopes(c: Array, p: float, binomials: Array, out: Array) -> float:
-    """out[k] = sum_{i<k} d^(p-1) - sum_{j>k} d^(p-1) for p > 1, d in units of the returned number."""
+def integer_slopes(c: Array, binomials: Array, out: Array) -> float:
+    """out[k] = sum_{i<k} d^q - sum_{j>k} d^q, q = len(binomials) - 1, with d in units of the returned number."""
+    unit = math.ldexp(1.0, integer.range_exponent(c))
+    right = np.empty(len(c))
+    integer.left_sums(c / unit, binomials, out)
+    integer.left_sums(mirrored(c / unit), binomials, right)
+    left_less_right(out, right, out)
+    return unit
+
+
+@exact
+def real_slopes(work: Workspace, c: Array, q: float, out: Array) -> float:
+    """The same for a real q > 0; a row of up to SHORT needs no workspace."""
     out[:] = 0.0
-    if c[0] == c[-1]:
-        return 1.0
     width = c[-1] - c[0]
-    if len(binomials) > 0:
-        unit = math.ldexp(1.0, math.frexp(width)[1])
-        _integer_slopes(c / unit, binomials, out)
-        return unit
-    q = p - 1.0
+    if width == 0.0:
+        return 1.0
+    c = shifted(c)
     unit = 1.0 / width
     if len(c) <= SHORT:
         _add_pairs(c, 0, len(c), 0, len(c), q, unit, 0, out)
     else:
-        add_jobs(c, q, unit, budget_for(c, q, unit), opening_jobs(c), 0, out)
+        add_jobs(work, c, q, unit, budget_for(c, q, unit), opening_jobs(c), 0, out)
     return width
 
 

@@ -43,7 +43,7 @@ SIGNED_BINOMIALS = np.array([[(-1.0) ** k * math.comb(m, k) for k in range(DEGRE
 
 @exact
 def expand(offset: int, p: float, odd: bool, error: Array, coefficients: Array) -> None:
-    """For every degree r: error[r], a bound of |f - truncation|, and coefficients[r, m] of ((u_B - u_A)/2)^m 2^m."""
+    """For every degree r: error[r], a bound of |f - truncation|, and coefficients[r, m] of (u_B - u_A)^m."""
     values = np.empty(NODES)
     for i in range(NODES):
         t = CHEBYSHEV_NODES[i]

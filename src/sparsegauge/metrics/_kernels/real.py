@@ -9,10 +9,13 @@ from .tree import (
     POLYNOMIAL,
     ROWS,
     SLOTS,
+    Workspace,
+    forget_cells,
     lower_bound,
     next_step,
     opening_jobs,
     remembered,
+    shifted,
     sum_of_pairs,
     sum_of_polynomial,
     unpacked,
@@ -24,15 +27,21 @@ TOLERANCE = 1e-14
 
 
 @exact
+def workspace_for(longest: int) -> Workspace:
+    """Room for a tree, if the longest row asks for one."""
+    return workspace() if longest > SHORT else workspace(0, 0)
+
+
+@exact
 def budget_for(c: Array, p: float, unit: float) -> float:
     """What one point of an interaction may cost in error: each level has a few interactions a point."""
     return TOLERANCE * lower_bound(c, p, unit) / (16 * len(c))
 
 
 @exact
-def sum_jobs(c: Array, p: float, unit: float, budget: float, jobs: Indices) -> float:
+def sum_jobs(work: Workspace, c: Array, p: float, unit: float, budget: float, jobs: Indices) -> float:
     """The sum of ((c_j - c_i) unit)^p over the interactions in `jobs`, depth first."""
-    work = workspace()
+    forget_cells(work)
     total = 0.0
     for opening in range(len(jobs)):
         work.stack[0] = jobs[opening]
@@ -53,11 +62,12 @@ def sum_jobs(c: Array, p: float, unit: float, budget: float, jobs: Indices) -> f
 
 
 @exact
-def numerator(c: Array, p: float) -> float:
-    """sum_{i<j} ((c_j - c_i) / (c_N - c_1))^p of one row."""
+def numerator(work: Workspace, c: Array, p: float) -> float:
+    """sum_{i<j} ((c_j - c_i) / (c_N - c_1))^p of one row; a row of up to SHORT needs no workspace."""
     if c[0] == c[-1]:
         return 0.0
+    c = shifted(c)
     unit = 1.0 / (c[-1] - c[0])
     if len(c) <= SHORT:
         return sum_of_pairs(c, 0, len(c), 0, len(c), p, unit)
-    return sum_jobs(c, p, unit, budget_for(c, p, unit), opening_jobs(c))
+    return sum_jobs(work, c, p, unit, budget_for(c, p, unit), opening_jobs(c))

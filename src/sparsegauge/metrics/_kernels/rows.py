@@ -128,14 +128,23 @@ def finish_real(c: Array, p: float, numerator: float) -> float:
 
 
 @exact
+def _longest(starts: Indices, first: int, last: int) -> int:
+    longest = 0
+    for r in range(first, last):
+        longest = max(longest, starts[r + 1] - starts[r])
+    return longest
+
+
+@exact
 def real_rows(
     x: Array, nonzero: Indices, starts: Indices, lengths: Indices, p: float,
     zero: float, first: int, last: int, out: Array,
 ) -> None:  # fmt: skip
     """S_p at a real order of sorted rows."""
+    work = real.workspace_for(_longest(starts, first, last))
     for r in range(first, last):
         c = x[nonzero[r] : starts[r + 1]]
-        out[r] = with_zeros(finish_real(c, p, real.numerator(c, p)), len(c), lengths[r]) if len(c) > 0 else zero
+        out[r] = with_zeros(finish_real(c, p, real.numerator(work, c, p)), len(c), lengths[r]) if len(c) > 0 else zero
 
 
 @exact
@@ -151,30 +160,52 @@ def zero_fraction_rows(
 
 
 @exact
-def gradient_rows(
-    x: Array, unscaled: Array, nonzero: Indices, starts: Indices, lengths: Indices, p: float, binomials: Array,
-    fewer: Array, first: int, last: int, out: Array,
+def _start_gradient(row: Array, nonzeros: int) -> None:
+    row[:] = 0.0 if nonzeros > 0 else np.nan
+
+
+@exact
+def integer_gradient_rows(
+    x: Array, unscaled: Array, nonzero: Indices, starts: Indices, lengths: Indices, binomials: Array, fewer: Array,
+    first: int, last: int, out: Array,
 ) -> None:  # fmt: skip
     """dS_p/dc at every magnitude of sorted, scaled rows: 0 at zeros, nan where all are zero.
 
-    `unscaled` are the same rows before the scaling, `binomials` is the table of p and `fewer` that of p - 1, both empty
-    for a real order.
+    `unscaled` are the same rows before the scaling, `binomials` is the table of p and `fewer` that of p - 1.
     """
+    p = len(binomials) - 1
     for r in range(first, last):
         c = x[nonzero[r] : starts[r + 1]]
-        out[starts[r] : starts[r + 1]] = 0.0 if len(c) > 0 else np.nan
+        _start_gradient(out[starts[r] : starts[r + 1]], len(c))
         if len(c) == 0:
             continue
         slope = np.empty(len(c))
-        unit = 1.0
-        if p == 1.0:
+        if p == 1:
             numerator = gini_numerator(c)
+            unit = 1.0
             gradient.rank_slopes(unscaled[nonzero[r] : starts[r + 1]], slope)  # scaling may make ties of tiny values
-        elif len(binomials) > 0:
-            numerator = integer_numerator(c, binomials)
         else:
-            numerator = real.numerator(c, p)
-        if p > 1.0:
-            unit = gradient.slopes(c, p, fewer, slope)
-        here = out[nonzero[r] : starts[r + 1]]
-        gradient.assemble(c, p, lengths[r], numerator, unit, slope, unit_scale(unscaled[starts[r + 1] - 1]), here)
+            numerator = integer_numerator(c, binomials)
+            unit = gradient.integer_slopes(c, fewer, slope)
+        scale = unit_scale(unscaled[starts[r + 1] - 1])
+        gradient.assemble(c, p, lengths[r], numerator, unit, slope, scale, out[nonzero[r] : starts[r + 1]])
+
+
+@exact
+def real_gradient_rows(
+    x: Array, unscaled: Array, nonzero: Indices, starts: Indices, lengths: Indices, p: float,
+    first: int, last: int, out: Array,
+) -> None:  # fmt: skip
+    """The same at a real order p > 1."""
+    sums = real.workspace_for(_longest(starts, first, last))
+    slopes = real.workspace_for(_longest(starts, first, last))  # its polynomials are those of p - 1
+    for r in range(first, last):
+        c = x[nonzero[r] : starts[r + 1]]
+        _start_gradient(out[starts[r] : starts[r + 1]], len(c))
+        if len(c) == 0:
+            continue
+        slope = np.empty(len(c))
+        numerator = real.numerator(sums, c, p)
+        unit = gradient.real_slopes(slopes, c, p - 1.0, slope)
+        scale = unit_scale(unscaled[starts[r + 1] - 1])
+        gradient.assemble(c, p, lengths[r], numerator, unit, slope, scale, out[nonzero[r] : starts[r + 1]])

@@ -1,12 +1,13 @@
 """A thread pool of our own for kernels that release the GIL.
 
 Numba's own layers abort the process when several threads call them at once (workqueue) or after a fork (GNU
-OpenMP). This pool is shared by all callers, made on first use and made anew in a forked child. Tasks are cut by the
-size of the data alone, never by the number of threads, and their results are put together in a fixed order.
+OpenMP). This pool is shared by all callers, made on first use and made anew in a forked child. No sum is cut by the
+number of threads: a row's parts depend on its size alone, and are put together in a fixed order.
 """
 
 from __future__ import annotations
 
+import contextlib
 import itertools
 import os
 import threading
@@ -66,7 +67,10 @@ def run(function: Callable[[Task], Result], tasks: Iterable[Task]) -> list[Resul
         while (number := next(numbers)) < len(tasks):
             results[number] = function(tasks[number])
 
-    futures = [_shared_pool().submit(work) for _ in range(helpers)]
+    futures = []
+    with contextlib.suppress(RuntimeError):  # no thread to be had, or the interpreter is ending: the caller does it all
+        for _ in range(helpers):
+            futures.append(_shared_pool().submit(work))
     work()
     for future in futures:
         if not future.cancel():

@@ -26,12 +26,11 @@ from .jit import exact, summing
 from .polynomials import DEGREE, SIGNED_BINOMIALS, expand
 from .powers import real_power
 
-LEVELS = 1000  # down to 2^-999 of the maximum; a cell of two points or more has a number below 2^54 at any level
+LEVELS = 1000  # down to 2^-999 of the maximum
 SLOTS = 64  # moments remembered a level
 ROWS = 512  # offsets whose polynomials are remembered
 FEW_PAIRS = 64
 JOB = 7  # an interaction: its two runs of points, their cells and their level
-STACK = 4 * LEVELS
 ROUNDING = 1e-15
 BUFFER = 512
 
@@ -50,22 +49,31 @@ class Workspace(NamedTuple):
     room: Array
     stack: Indices
     job: Indices
+    deepest: Indices  # the deepest level in memory, as one number
 
 
 @exact
-def workspace() -> Workspace:
-    """An empty one: nothing remembered, nothing to do."""
+def workspace(rows: int = ROWS, levels: int = LEVELS) -> Workspace:
+    """One that remembers nothing: for all rows of one order. No rows and no levels where no tree is needed."""
     return Workspace(
-        np.full(ROWS, -1),
-        np.empty((ROWS, DEGREE + 1)),
-        np.empty((ROWS, DEGREE + 1, DEGREE + 1)),
-        np.full((LEVELS, SLOTS), -1),
-        np.empty((LEVELS, SLOTS), np.int64),
-        np.empty((LEVELS, SLOTS, DEGREE + 1)),
+        np.full(rows, -1),
+        np.empty((rows, DEGREE + 1)),
+        np.empty((rows, DEGREE + 1, DEGREE + 1)),
+        np.full((levels, SLOTS), -1),
+        np.empty((levels, SLOTS), np.int64),
+        np.empty((levels, SLOTS, DEGREE + 1)),
         np.empty((2, BUFFER)),
-        np.empty((STACK, JOB), np.int64),
+        np.empty((4 * levels, JOB), np.int64),
         np.empty(JOB, np.int64),
+        np.zeros(1, np.int64),
     )
+
+
+@exact
+def forget_cells(work: Workspace) -> None:
+    """Another row comes: its order and so its polynomials stay, its moments do not."""
+    work.cells[: work.deepest[0] + 1] = -1
+    work.deepest[0] = 0
 
 
 @exact
@@ -87,6 +95,25 @@ def first_at_least(c: Array, low: int, high: int, value: float) -> int:
 
 
 @exact
+def _first_in_cell(c: Array, low: int, high: int, cell: int, level: int) -> int:
+    """The first index in low..high whose point lies in `cell` or above. Whole numbers: an edge may not be a float64."""
+    scale = 2.0**level
+    while low < high:
+        middle = (low + high) >> 1
+        if np.int64(c[middle] * scale) < cell:
+            low = middle + 1
+        else:
+            high = middle
+    return low
+
+
+@exact
+def shifted(c: Array) -> Array:
+    """c - min c where that is exact (Sterbenz), so that the cells of nearly equal points have small numbers."""
+    return c - c[0] if 2.0 * c[0] >= c[-1] else c
+
+
+@exact
 def _push(stack: Indices, top: int, a0: int, a1: int, b0: int, b1: int, a: int, b: int, level: int) -> int:
     if a0 == a1 or b0 == b1:
         return top
@@ -105,13 +132,12 @@ def unpacked(job: Indices) -> tuple[int, int, int, int, int, int, int]:
 def _split(c: Array, job: Indices, stack: Indices, top: int) -> int:
     """Push the interactions of the halves; the leftmost comes on top, so that moments are still remembered."""
     a0, a1, b0, b1, a, b, level = unpacked(job)
-    half = 2.0 ** -(level + 1)
-    am = first_at_least(c, a0, a1, (2 * a + 1) * half)
+    am = _first_in_cell(c, a0, a1, 2 * a + 1, level + 1)
     if a == b:
         top = _push(stack, top, am, a1, am, a1, 2 * a + 1, 2 * a + 1, level + 1)
         top = _push(stack, top, a0, am, am, a1, 2 * a, 2 * a + 1, level + 1)
         return _push(stack, top, a0, am, a0, am, 2 * a, 2 * a, level + 1)
-    bm = first_at_least(c, b0, b1, (2 * b + 1) * half)
+    bm = _first_in_cell(c, b0, b1, 2 * b + 1, level + 1)
     top = _push(stack, top, am, a1, bm, b1, 2 * a + 1, 2 * b + 1, level + 1)
     top = _push(stack, top, am, a1, b0, bm, 2 * a + 1, 2 * b, level + 1)
     top = _push(stack, top, a0, am, bm, b1, 2 * a, 2 * b + 1, level + 1)
@@ -128,14 +154,14 @@ def _opening_cells(c: Array) -> int:
 def opening_jobs(c: Array) -> Indices:
     """All pairs of points, as the interactions of the cells that hold them at the first level."""
     level = 0
-    while (c[-1] - c[0]) * 2.0**level < _opening_cells(c) / 2 and level < LEVELS - 1:
+    while (c[-1] - c[0]) * 2.0**level < _opening_cells(c) / 2:
         level += 1
     edges = np.empty((_opening_cells(c) + 2, 3), np.int64)  # start, end and number of every occupied cell
     count = 0
     start = 0
     while start < len(c):
-        cell = np.int64(c[start] * 2.0**level)
-        end = first_at_least(c, start, len(c), (cell + 1) * 2.0**-level)
+        cell = int(c[start] * 2.0**level)
+        end = _first_in_cell(c, start, len(c), cell + 1, level)
         edges[count, 0], edges[count, 1], edges[count, 2] = start, end, cell
         count += 1
         start = end
@@ -235,6 +261,7 @@ def remembered(work: Workspace, c: Array, low: int, high: int, cell: int, level:
         _moments(c[low:high], cell, level, degree, work.room, out)
         work.cells[level, slot] = cell
         work.degrees[level, slot] = degree
+        work.deepest[0] = max(work.deepest[0], level)
     return out
 
 
