@@ -115,13 +115,15 @@ def sorted_magnitudes(signals: Signals) -> Magnitudes:
     nonzero = np.empty(signals.rows, np.int64)
 
     def prepare(first: int, last: int, nonzero: Indices) -> None:
-        span = slice(signals.starts[first], signals.starts[last])
-        np.abs(signals.values[span], out=values[span])
-        if signals.uniform:
-            values[span].reshape(last - first, -1).sort(axis=-1)
-        else:
-            rows.sort_rows(values, signals.starts, first, last)
-        rows.settle_rows(values, signals.starts, first, last, nonzero)
+        step = max(1, TASK * signals.rows // max(1, len(values)))  # what stays in the cache from one line to the next
+        for start, end in ((first + a, first + b) for a, b in threads.spans(last - first, step)):
+            span = slice(signals.starts[start], signals.starts[end])
+            np.abs(signals.values[span], out=values[span])
+            if signals.uniform:
+                values[span].reshape(end - start, -1).sort(axis=-1)
+            else:
+                rows.sort_rows(values, signals.starts, start, end)
+            rows.settle_rows(values, signals.starts, start, end, nonzero)
 
     long = _long_rows(signals)
     _over_rows(signals, prepare, nonzero, long)

@@ -80,6 +80,31 @@ def _next_pass(n: int, shift: float, c: Array, power: Array, high: Array) -> tup
     return odd_sum, even_sum, denominator
 
 
+@summing
+def _low_moments(x: Array, scale: float, shift: float, out: Array) -> None:
+    """Both passes for orders 2 and 4 at once, without intermediate memory: these are the orders asked for most."""
+    first = second = third = fourth = squares = fourth_powers = 0.0
+    for i in range(len(x)):
+        c = abs(x[i]) * scale
+        u = c - shift
+        first += u
+        second += u * u
+        third += u * u * u
+        fourth += (u * u) * (u * u)
+        squares += c * c
+        fourth_powers += (c * c) * (c * c)
+    if len(out) == 4:
+        out[1] += first
+        out[2] += second
+        out[3] += squares
+    else:
+        out[1] += first
+        out[2] += second
+        out[3] += third
+        out[4] += fourth
+        out[5] += fourth_powers
+
+
 @exact
 def chunk_moments(x: Array, scale: float, shift: float, p: int, room: Array, out: Array) -> None:
     """out[k] = M_k for k = 0..p and out[p + 1] = sum c^p, of one chunk."""
@@ -88,6 +113,9 @@ def chunk_moments(x: Array, scale: float, shift: float, p: int, room: Array, out
     c, power, high = room[0], room[1], room[2]
     for start in range(0, len(x), BLOCK):
         block = x[start : start + BLOCK]
+        if p <= 4:
+            _low_moments(block, scale, shift, out)
+            continue
         odd_sum, even_sum, denominator = _first_pass(block, scale, shift, c, power, high)
         out[1] += odd_sum
         out[2] += even_sum

@@ -21,7 +21,7 @@ from .powers import sum_integer_powers, sum_raised
 LARGEST_ORDER = 128
 SHORT = 256  # rows up to this length, and orders up to SHORT_ORDER, walk coefficient by coefficient
 SHORT_ORDER = 16
-LANES = 16
+LANES = 64
 CHUNK = 8192  # coefficients folded by one task; fixed, so that results do not depend on the threads
 
 

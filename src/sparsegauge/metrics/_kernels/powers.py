@@ -72,6 +72,14 @@ def _sum(x: Array, n: int) -> float:
     return total
 
 
+@summing
+def _sum_product(x: Array, y: Array, n: int) -> float:
+    total = 0.0
+    for i in range(n):
+        total += x[i] * y[i]
+    return total
+
+
 @exact
 def sum_raised(x: Array, power: Array, n: int, p: int) -> float:
     """sum x[:n]^p for an integer p >= 1, by repeated squaring of the whole array; x and power are used up."""
@@ -89,13 +97,18 @@ def sum_raised(x: Array, power: Array, n: int, p: int) -> float:
 
 @exact
 def sum_integer_powers(c: Array, p: int, scratch: Array) -> float:
-    """sum_i c_i^p for an integer p >= 1; scratch is (2, block) of room."""
+    """sum_i c_i^p for an integer p >= 2; scratch is (2, block) of room."""
     block = scratch.shape[1]
     total = 0.0
     for start in range(0, len(c), block):
         part = c[start : start + block]
         scratch[0, : len(part)] = part
-        total += sum_raised(scratch[0], scratch[1], len(part), p)
+        if p <= 8:  # one factor after the other is quicker than squaring
+            for _ in range(p - 2):
+                _multiply(scratch[0], part, len(part))
+            total += _sum_product(scratch[0], part, len(part))
+        else:
+            total += sum_raised(scratch[0], scratch[1], len(part), p)
     return total
 
 
