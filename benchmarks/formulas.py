@@ -52,12 +52,8 @@ def draw(timed: dict[str, list[float]], wrong: dict[str, dict[str, list[float]]]
             axes[0].plot(*zip(*points, strict=True), label="" if parity else label, linestyle=line, **style)
         for axis, values in zip(axes[1:], wrong.values(), strict=True):
             axis.plot(ORDERS, np.clip(values[method], 1e-17, 1e3), label=label, **style)
-    axes[0].set(
-        title=f"Time, N = {TIMED:,} (even orders solid, odd dotted)",
-        xlabel="order p",
-        ylabel="milliseconds",
-        yscale="log",
-    )
+    axes[0].set(title=f"Time, N = {TIMED:,}", xlabel="order p (even: solid, odd: dotted)")
+    axes[0].set(ylabel="milliseconds", yscale="log")
     for axis, name in zip(axes[1:], wrong, strict=True):
         axis.set(title=f"Error, {name}", xlabel="order p", ylabel="relative error", yscale="log", ylim=(5e-18, 3e3))
         axis.axhline(1.0, color="black", linewidth=0.8, linestyle=":")
