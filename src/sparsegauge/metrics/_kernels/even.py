@@ -93,13 +93,11 @@ def _low_moments(x: Array, scale: float, shift: float, out: Array) -> None:
         fourth += (u * u) * (u * u)
         squares += c * c
         fourth_powers += (c * c) * (c * c)
+    out[1] += first
+    out[2] += second
     if len(out) == 4:
-        out[1] += first
-        out[2] += second
         out[3] += squares
     else:
-        out[1] += first
-        out[2] += second
         out[3] += third
         out[4] += fourth
         out[5] += fourth_powers
@@ -137,7 +135,8 @@ def combine(moments: Array, length: int, binomials: Array) -> float:
         numerator += sign * binomials[k] * moments[k] * moments[p - k]
         size = moments[k] * moments[p - k]
         if k & 1:  # an odd moment is known only to eps times its absolute twin; Cauchy and Schwarz bound that
-            size = math.sqrt(moments[k - 1] * moments[k + 1] * moments[p - k - 1] * moments[p - k + 1])
+            # paired so that both products are of degree p, like the numerator: then neither underflows before it does
+            size = math.sqrt(moments[k - 1] * moments[p - k + 1]) * math.sqrt(moments[k + 1] * moments[p - k - 1])
         bound += binomials[k] * size
     rounding = (p + 8) * 2.2e-16
     if numerator < SMALLEST or rounding * bound > TRUSTED * numerator:
