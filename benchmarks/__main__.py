@@ -9,7 +9,7 @@ import numpy as np
 
 import sparsegauge as sg
 
-from . import formulas, speed
+from . import catalogue, formulas, speed
 from .timing import table
 
 DOCS = Path(__file__).parents[1] / "docs"
@@ -44,6 +44,7 @@ def main() -> None:
     section("Real orders", table(speed.real_orders(), "over numpy.sort"))
     section("Profile and gradient", table(speed.profile_and_gradient(x), "over numpy.sort"))
     section("Batches and small vectors", table(speed.small(rng), "over numpy.sort"))
+    section("The catalogue: 20,000 signals of 100 coefficients", table(catalogue.batch(rng), "over numpy.sort"))
     section("Ten million coefficients", table(speed.large(rng, million), "ratio"))
     section("Import", table([speed.import_time()], "ratio"))
     section("Memory", speed.memory())

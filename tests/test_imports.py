@@ -29,7 +29,7 @@ STOREYS = [
 ]
 HEIGHT = {room: height for height, storey in enumerate(STOREYS) for room in storey}
 # Inside metrics: the kernels know no metric, and the catalogue knows them all.
-METRICS = {"_kernels": 0, "_routes": 1, "gds": 2, "catalogue": 3}
+METRICS = {"_kernels": 0, "_routes": 1, "_statistics": 1, "gds": 2, "catalogue": 3}
 
 
 def imports_of(path: Path) -> set[tuple[str, ...]]:

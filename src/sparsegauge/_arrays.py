@@ -7,7 +7,7 @@ input, for every metric:
 - NaN: by `nan_policy`: "propagate" gives nan for that signal, "omit" measures the others (nan where there is none),
   "raise" is `InvalidInput`; masked entries are always omitted;
 - all coefficients zero: what the caller passed as `zero`, nan by default;
-- a signal of length 1 that is not zero: 0.0.
+- a signal of length 1 that is not zero: the formula's value, 0.0 where that is 0/0.
 """
 
 from __future__ import annotations
@@ -15,6 +15,7 @@ from __future__ import annotations
 import math
 import numbers
 import sys
+from dataclasses import dataclass
 from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
@@ -66,6 +67,42 @@ class Signals(NamedTuple):
         table[self.kept] = values
         table[self.missing] = math.nan
         return table
+
+
+@dataclass(frozen=True)
+class Parameter:
+    """A metric's parameter: its name, default and range; `str` of it reads like "0 < p <= 1"."""
+
+    name: str
+    default: float
+    low: float = -math.inf
+    high: float = math.inf
+    low_included: bool = False
+    high_included: bool = False
+
+    def __str__(self) -> str:
+        """The range as one writes it down."""
+        below, above = "<=" if self.low_included else "<", "<=" if self.high_included else "<"
+        if self.high == math.inf and not self.high_included:
+            return f"{self.name} {below.replace('<', '>')} {self.low:g}"
+        low = "" if self.low == -math.inf else f"{self.low:g} {below} "
+        return f"{low}{self.name} {above} {self.high:g}"
+
+    def __contains__(self, value: float) -> bool:
+        """Whether a number lies in the range."""
+        low = value >= self.low if self.low_included else value > self.low
+        return low and (value <= self.high if self.high_included else value < self.high)
+
+    def check(self, value: Any) -> float:
+        """One real number in the range."""
+        if isinstance(value, np.ndarray) and value.ndim == 0:
+            value = value[()]
+        number = check_number(self.name, value)
+        if number not in self:
+            raise InvalidInput(
+                f"{self.name} must satisfy {self}, got {value!r}; the default is {self.name}={self.default:g}"
+            )
+        return number
 
 
 def check_order(order: Any) -> float:

@@ -35,7 +35,7 @@ def measure(signals: Signals, p: float, zero: float, sort: Callable[[], Magnitud
         return out
     if math.isinf(p):
         arguments = signals.values, signals.starts, signals.lengths, zero
-        _over_rows(signals, functools.partial(rows.zero_fraction_rows, *arguments), out)
+        over_rows(signals, functools.partial(rows.zero_fraction_rows, *arguments), out)
     elif p % 2 == 0 and p <= even.LARGEST_ORDER:
         if _by_moments(signals, int(p), zero, out):
             handed_over = np.flatnonzero(out == even.HAND_OVER)
@@ -49,9 +49,7 @@ def measure(signals: Signals, p: float, zero: float, sort: Callable[[], Magnitud
     return out
 
 
-def _over_rows(
-    signals: Signals, kernel: Callable[..., Any], out: Array | Indices, but: Sequence[int] = ()
-) -> list[Any]:
+def over_rows(signals: Signals, kernel: Callable[..., Any], out: Array | Indices, but: Sequence[int] = ()) -> list[Any]:
     """kernel(first, last, out) over all rows but some, on several threads where it pays."""
     if len(signals.values) <= TASK:
         return [kernel(0, signals.rows, out)]
@@ -81,7 +79,7 @@ def _by_moments(signals: Signals, p: int, zero: float, out: Array) -> bool:
     binomials = _binomials(p)[p]
     arguments = signals.values, signals.starts, signals.lengths, binomials, zero
     long = _long_rows(signals)
-    handed_over = any(_over_rows(signals, functools.partial(even.rows, *arguments), out, long))
+    handed_over = any(over_rows(signals, functools.partial(even.rows, *arguments), out, long))
     for r in long:
         row = signals.values[signals.starts[r] : signals.starts[r + 1]]
         out[r] = _long_by_moments(row, int(signals.lengths[r]), binomials, zero)
@@ -126,7 +124,7 @@ def sorted_magnitudes(signals: Signals) -> Magnitudes:
             rows.settle_rows(values, signals.starts, start, end, nonzero)
 
     long = _long_rows(signals)
-    _over_rows(signals, prepare, nonzero, long)
+    over_rows(signals, prepare, nonzero, long)
     for r in long:
         span = slice(signals.starts[r], signals.starts[r + 1])
         row = threads.sort(np.abs(signals.values[span], out=values[span]))
@@ -151,7 +149,7 @@ def _by_sorting(signals: Signals, magnitudes: Magnitudes, p: float, zero: float,
     else:
         kernel = functools.partial(rows.real_rows, *arguments, p, zero)
     long = _long_rows(signals) if p > 1 else []
-    _over_rows(signals, kernel, out, long)
+    over_rows(signals, kernel, out, long)
     for r in long:
         c = magnitudes.values[magnitudes.nonzero[r] : signals.starts[r + 1]]
         if len(c) == 0:
@@ -212,7 +210,7 @@ def slopes(signals: Signals, p: float) -> Array:
     ordered = magnitudes[order]
     unscaled = ordered.copy()
     nonzero = np.empty(signals.rows, np.int64)
-    _over_rows(signals, functools.partial(rows.settle_rows, ordered, signals.starts), nonzero)
+    over_rows(signals, functools.partial(rows.settle_rows, ordered, signals.starts), nonzero)
     results = np.empty(len(ordered))
     arguments = ordered, unscaled, nonzero, signals.starts, signals.lengths
     whole = p.is_integer() and p <= integer.LARGEST_ORDER
@@ -222,7 +220,7 @@ def slopes(signals: Signals, p: float) -> Array:
     else:
         kernel = functools.partial(rows.real_gradient_rows, *arguments, p)
     long = _long_rows(signals) if p > 1 else []
-    _over_rows(signals, kernel, results, long)
+    over_rows(signals, kernel, results, long)
     for r in long:
         c = ordered[nonzero[r] : signals.starts[r + 1]]
         results[signals.starts[r] : signals.starts[r + 1]] = 0.0 if len(c) else math.nan
@@ -275,5 +273,5 @@ def _argsort(signals: Signals, magnitudes: Array) -> Indices:
             order[low:high] = np.argsort(magnitudes[low:high])
             order[low:high] += low
 
-    _over_rows(signals, task, order)
+    over_rows(signals, task, order)
     return order

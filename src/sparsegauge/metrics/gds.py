@@ -42,7 +42,7 @@ def gds(
 
     .. math:: S_p(c) = \frac{1}{N \sum_i c_i^p} \sum_{i<j} (c_j - c_i)^p, \quad c = |x| \text{ sorted ascending}
 
-    (the paper's equation 4). Larger is sparser: 0 for equal magnitudes, 1 - 1/N for a single non-zero.
+    (Definition 1 of the paper, section IV). Larger is sparser: 0 for equal magnitudes, 1 - 1/N for a single non-zero.
 
     Parameters
     ----------

@@ -1,0 +1,185 @@
+"""The row statistics that the metrics of the catalogue are short formulas of.
+
+Each is one number a row, computed by compiled kernels on several threads where it pays. A row's number depends on the
+row alone: so a batch equals its rows one by one, bit for bit.
+"""
+
+from __future__ import annotations
+
+import functools
+import math
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from .._arrays import Array, Indices, Signals, as_signals, check_number
+from . import _routes
+from ._kernels import dispersion, ranks, sums
+
+# N, and ranks k counted from the largest -> N times their weights, and the logarithms of these
+Weights = Callable[[int, Array], tuple[Array, Array]]
+
+
+class Rows:
+    """Statistics of c = |x|, row by row, each computed on first use.
+
+    `scaled` ones are in units of 2^exponent, so that powers of them neither over- nor underflow.
+    """
+
+    def __init__(self, signals: Signals) -> None:
+        """Only keeps the signals; nothing is computed yet."""
+        self._signals = signals
+        self.N: Array = signals.lengths.astype(np.float64)
+
+    def _over_rows(self, kernel: Callable[..., Any], *arguments: Any, columns: int = 0) -> Array:
+        """A kernel's result for every row: one number, or several in `columns`."""
+        rows = self._signals.rows
+        out = np.empty((rows, columns) if columns else rows)
+        bound = functools.partial(kernel, self._signals.values, self._signals.starts, *arguments)
+        _routes.over_rows(self._signals, bound, out)
+        return out
+
+    @functools.cached_property
+    def _powers(self) -> Array:
+        return self._over_rows(sums.power_rows, columns=5)
+
+    @functools.cached_property
+    def n(self) -> Array:
+        """How many coefficients are not zero."""
+        return self.N - self.at_most(0.0)
+
+    @property
+    def top(self) -> Array:
+        """max c, scaled."""
+        return self._powers[:, 1]
+
+    @property
+    def l1(self) -> Array:
+        """sum c, scaled."""
+        return self._powers[:, 2]
+
+    @property
+    def squares(self) -> Array:
+        """sum c^2, scaled."""
+        return self._powers[:, 3]
+
+    @property
+    def fourths(self) -> Array:
+        """sum c^4, scaled."""
+        return self._powers[:, 4]
+
+    def unscaled(self, values: Array) -> Array:
+        """What is in units of 2^exponent, in its own; inf where that is beyond float64's range."""
+        return np.ldexp(values, self._powers[:, 0].astype(np.int64))
+
+    @property
+    def log_density(self) -> Array:
+        """log(n/N), accurate for few zeros too."""
+        return np.where(self.n > self.N / 2, np.log1p((self.n - self.N) / self.N), np.log(self.n / self.N))
+
+    def at_most(self, bound: float) -> Array:
+        """#{c <= bound} for a bound >= 0."""
+        return self._over_rows(sums.small_rows, bound) + (self.N - np.diff(self._signals.starts))
+
+    def gds(self, p: float) -> Array:
+        """S_p."""
+        return _routes.measure(self._signals, float(p), math.nan)
+
+    def entropy_of_squares(self) -> Array:
+        """Shannon's entropy of c^2/sum c^2, in nats."""
+        return self._over_rows(sums.entropy_rows)
+
+    @functools.cached_property
+    def _logs(self) -> Array:
+        return self._over_rows(sums.log_rows, columns=2)
+
+    def sum_log(self) -> Array:
+        """sum log c over the non-zeros."""
+        return self._logs[:, 0]
+
+    def sum_c_log(self) -> Array:
+        """sum c log c, scaled (the logarithm is not)."""
+        return self._logs[:, 1]
+
+    def sum_log_one_plus_square(self) -> Array:
+        """sum log(1 + c^2)."""
+        return self._over_rows(sums.log_one_plus_square_rows)
+
+    def sum_tanh(self, a: float, b: float) -> Array:
+        """sum tanh((a c)^b)."""
+        return self._over_rows(sums.tanh_rows, a, b)
+
+    def sum_negative_powers(self, p: float) -> Array:
+        """sum c^p over the non-zeros, p < 0."""
+        bottom, total = self._over_rows(sums.negative_power_rows, p, columns=2).T
+        powers: Array = np.power(bottom, p) * total
+        return powers
+
+    def deviation(self) -> Array:
+        """sum |c - mean c| / sum c."""
+        return self._over_rows(sums.deviation_rows, self._signals.lengths)
+
+    def theil(self, squared: bool = False) -> Array:
+        """mean(z log z), z = c/mean c or c^2/mean c^2, over the non-zeros."""
+        return self._over_rows(dispersion.dispersion_rows, squared, 1.0, columns=2)[:, 0]
+
+    def log_power_mean(self, p: float, squared: bool = False) -> Array:
+        """log (mean z^p)^(1/p), z as in `theil`; of the geometric mean at p = 0."""
+        if p == 1:
+            return np.zeros(self._signals.rows)
+        return self._over_rows(dispersion.dispersion_rows, squared, p, columns=2)[:, 1]
+
+    @functools.cached_property
+    def _sorted(self) -> Array:
+        return _routes.sorted_magnitudes(self._signals).values
+
+    def narrowest(self, windows: Indices) -> Array:
+        """The share of the range of c that its narrowest window of so many coefficients leaves out."""
+        signals = self._signals
+        out = np.empty(signals.rows)
+        kernel = functools.partial(ranks.window_rows, self._sorted, signals.starts, signals.lengths, windows)
+        _routes.over_rows(signals, kernel, out)
+        return out
+
+    def weighted_by_rank(self, weights: Weights, p: float = 1.0) -> tuple[Array, Array]:
+        """G = 1 - (w . c^p)/mean c^p for weights that fall with the rank and add up to 1; and log(1 - G)."""
+        signals = self._signals
+        stored = np.diff(signals.starts)
+        out = np.zeros((signals.rows, 2))
+        for N in np.unique(signals.lengths[signals.lengths > 0]):
+            chosen = np.flatnonzero(signals.lengths == N)
+            table = _rank_table(weights, int(N), int(stored[chosen].max()))
+            kernel = functools.partial(ranks.weighted_rows, self._sorted, signals.starts, chosen, *table, p)
+            if len(chosen) == signals.rows:
+                _routes.over_rows(signals, kernel, out)
+            else:
+                kernel(0, len(chosen), out)
+        return out[:, 0], out[:, 1]
+
+
+def _rank_table(weights: Weights, N: int, stored: int) -> tuple[Array, Array, Array, int, Array]:
+    """u = N w, log u, v = 1 - u of the `stored` largest ranks; where v changes sign; the sums of all v but the last k.
+
+    Of a sparse row few ranks are stored. More than a third of the weights (1/e of them and more) are below their mean,
+    so where less than a third is stored the sign changes among the zeros, and there is nothing to sum.
+    """
+    if 3 * stored < N:
+        u, log_u = weights(N, np.arange(stored, 0.0, -1.0))
+        return u, log_u, 1.0 - u, -1, np.zeros(1)
+    u, log_u = weights(N, np.arange(N, 0.0, -1.0))
+    v = 1.0 - u
+    rests = np.concatenate([[0.0], np.cumsum(v)])[::-1]
+    return u, log_u, v, min(int(np.searchsorted(v, 0.0)), N - 1), rests
+
+
+def measured(x: Any, axis: Any, nan_policy: str, zero: float, formula: Callable[[Rows], Array]) -> Any:
+    """A formula of the row statistics, for every signal of the caller's array."""
+    zero = check_number("zero", zero)
+    signals = as_signals(x, axis=axis, nan_policy=nan_policy)
+    if signals.rows == 0:
+        return signals.restore(np.empty(0))
+    row = Rows(signals)
+    with np.errstate(all="ignore"):  # rows without a non-zero may come to 0/0; and infinite results are results
+        values = formula(row) + 0.0  # which makes 0.0 of -0.0
+        return signals.restore(np.where(row.n > 0, values, zero))
