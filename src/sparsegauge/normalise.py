@@ -1,0 +1,438 @@
+"""Differential sparsity of normalised data (the paper's section VII): make coefficients comparable, then measure.
+
+Mean and standard deviation of every coefficient are merged block by block (Chan, Golub and LeVeque, "Algorithms for
+computing the sample variance", The American Statistician 37(3), 1983), with three additions that keep the result
+independent of the blocks and right over all of float64's range:
+
+- each coefficient is measured in a power of two near its largest magnitude, so that no square over- or underflows;
+- mean and sum of squares are unevaluated sums of two floats, so that rounding does not pile up from merge to merge,
+  and 1e9 + noise is centred to the digits of the noise;
+- the smallest and the largest value are kept, so that "constant" is a fact and not a guess from a small variance.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import functools
+import math
+from collections.abc import Iterator
+from typing import Any, NamedTuple, Self
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.base import BaseEstimator, OneToOneFeatureMixin, TransformerMixin
+from sklearn.exceptions import NotFittedError
+from sklearn.utils import Tags
+from sklearn.utils.validation import check_array, check_is_fitted, validate_data
+
+from ._arrays import Array, Indices, is_sparse
+from .errors import InvalidInput
+from .metrics.gds import gds
+
+BLOCK_COLUMNS = 1024  # of more, too few rows are in a block for a merge to be cheap next to its sums
+BLOCK_VALUES = 2**16  # half a MB: what is made of a block stays in the cache
+TABLE = {"dtype": np.float64, "ensure_all_finite": "allow-nan"}  # what scikit-learn is to make of X
+LARGEST_EXPONENT = 1000  # 2^-1000 and 2^1000 are both float64, and so are the squares of what is measured in them
+
+
+class CoefficientNormaliser(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):  # type: ignore[misc]
+    r"""Give every coefficient of a dataset zero mean and unit standard deviation.
+
+    Rows are signals and columns are coefficients, as everywhere in scikit-learn (the paper's X is the transpose). With
+    n signals,
+
+    .. math:: \mu_i = \frac{1}{n} \sum_{k=1}^n x_{i,k}, \quad
+              \sigma_i^2 = \frac{1}{n-1} \sum_{k=1}^n (x_{i,k} - \mu_i)^2, \quad
+              \widehat{x}_{i,j} = \frac{x_{i,j} - \mu_i}{\sigma_i}
+
+    (the paper's section VII, which calls :math:`\sigma_i^2` "the standard deviation": a misprint, it is the variance,
+    and the data are divided by its root).
+
+    - **Constant coefficients** say nothing about how signals differ: they are centred and divided by 1, so they become
+      0. Constant means that all values seen are equal, to the last bit; nothing that varies is taken for constant.
+    - **NaN** is left out of the statistics and stays NaN in the result. Every coefficient needs two values.
+    - **Infinities, complex numbers, sparse matrices** (centring would make them dense) and **masked arrays** are
+      refused.
+    - **Results are float64**, whatever came.
+    - **Pieces**: `partial_fit` over any pieces gives what `fit` gives on the whole, to the last digits.
+
+    Parameters
+    ----------
+    copy : bool
+        False lets `transform` and `inverse_transform` work in the caller's array, where that is a float64 one.
+
+    Attributes
+    ----------
+    mean_ : ndarray of shape (n_features_in_,)
+        The means, rounded to float64; `transform` uses twice as many digits.
+    var_ : ndarray of shape (n_features_in_,)
+        The variances, with n - 1; 0 for constant coefficients. Below 1e-308 and above 1e308 float64 has no room for
+        them, and they become 0 and inf; `transform` does without them.
+    scale_ : ndarray of shape (n_features_in_,)
+        What the centred coefficients are divided by: the standard deviation, or 1 for constant coefficients.
+    n_samples_seen_ : int or ndarray of shape (n_features_in_,)
+        How many values were seen; one number for each coefficient where NaN makes them differ.
+    n_features_in_ : int
+        The number of coefficients.
+    feature_names_in_ : ndarray of shape (n_features_in_,)
+        The columns' names, if a DataFrame was fitted.
+
+    Examples
+    --------
+    >>> from sparsegauge.normalise import CoefficientNormaliser
+    >>> X = [[1.0, 200.0, 5.0], [2.0, 400.0, 5.0], [3.0, 600.0, 5.0]]
+    >>> normaliser = CoefficientNormaliser().fit(X)
+    >>> normaliser.scale_
+    array([  1., 200.,   1.])
+    >>> normaliser.transform(X)
+    array([[-1., -1.,  0.],
+           [ 0.,  0.,  0.],
+           [ 1.,  1.,  0.]])
+
+    Data larger than memory, piece by piece:
+
+    >>> pieces = CoefficientNormaliser()
+    >>> for signal in X:
+    ...     pieces = pieces.partial_fit([signal])
+    >>> pieces.scale_
+    array([  1., 200.,   1.])
+    """
+
+    mean_: Array
+    var_: Array
+    scale_: Array
+    n_samples_seen_: int | Indices
+    n_features_in_: int
+    _moments: _Moments
+
+    def __init__(self, *, copy: bool = True) -> None:
+        """Keep the option; it is checked when fitting."""
+        self.copy = copy
+
+    def fit(self, X: Any, y: Any = None) -> Self:
+        """Mean and standard deviation of every coefficient of X, forgetting what was seen before.
+
+        Parameters
+        ----------
+        X : array_like of shape (n_signals, n_coefficients)
+            At least two signals.
+        y : None
+            Ignored; pipelines pass it.
+
+        Returns
+        -------
+        self
+        """
+        self.__dict__.pop("_moments", None)
+        moments = _moments_of(self._check(X, reset=True, ensure_min_samples=2))
+        _refuse_few(moments.seen)
+        self._keep(moments)
+        return self
+
+    def partial_fit(self, X: Any, y: Any = None) -> Self:
+        """Add signals to those seen before; one at a time will do, though `transform` waits for two.
+
+        Parameters
+        ----------
+        X : array_like of shape (n_signals, n_coefficients)
+            The next signals.
+        y : None
+            Ignored; pipelines pass it.
+
+        Returns
+        -------
+        self
+        """
+        first = not hasattr(self, "_moments")
+        moments = _moments_of(self._check(X, reset=first))
+        self._keep(moments if first else _merge(self._moments, moments))
+        return self
+
+    def transform(self, X: Any) -> Any:
+        """Centre and scale: (x - mean) / scale.
+
+        A result that is beyond float64's range is infinite, with NumPy's warning.
+
+        Parameters
+        ----------
+        X : array_like of shape (n_signals, n_coefficients)
+            Signals, of those fitted or new.
+
+        Returns
+        -------
+        ndarray of float64 of X's shape, or what `set_output` asks for
+        """
+        self._refuse_unready()
+        return self._normalise(self._check(X, reset=False, copy=self.copy, force_writeable=True))
+
+    def inverse_transform(self, X: Any) -> Array:
+        """Undo `transform`: x scale + mean.
+
+        Parameters
+        ----------
+        X : array_like of shape (n_signals, n_coefficients)
+            Normalised signals.
+
+        Returns
+        -------
+        ndarray of float64 of X's shape
+        """
+        self._refuse_unready()
+        _refuse_kinds(X)
+        with _own_errors():
+            x: Array = check_array(X, copy=self.copy, force_writeable=True, estimator=self, **TABLE)
+        if x.shape[1] != self.n_features_in_:
+            raise InvalidInput(
+                f"X has {x.shape[1]} coefficients, but {type(self).__name__} was fitted to {self.n_features_in_}; "
+                "pass what transform returned"
+            )
+        return self._restore(x)
+
+    def __sklearn_tags__(self) -> Tags:
+        """What scikit-learn may assume: NaN is welcome."""
+        tags = super().__sklearn_tags__()
+        tags.input_tags.allow_nan = True
+        return tags
+
+    def _check(self, X: Any, *, reset: bool, **options: Any) -> Array:
+        """The caller's table as float64, by scikit-learn's rules for shapes, names and kinds."""
+        _refuse_kinds(X)
+        if not isinstance(self.copy, bool | np.bool_):
+            raise InvalidInput(f"copy must be True or False, got {self.copy!r}")
+        with _own_errors():
+            x: Array = validate_data(self, X, reset=reset, **TABLE, **options)
+        return x
+
+    def _keep(self, moments: _Moments) -> None:
+        self._moments = moments
+        mean, deviation, unit = _affine(moments)
+        with np.errstate(over="ignore", under="ignore"):
+            self.mean_ = np.where(moments.seen > 0, mean[0] * unit, math.nan)
+            self.scale_ = deviation * unit
+            self.var_ = np.where(_is_constant(moments), 0.0, self.scale_**2)
+        seen = moments.seen
+        self.n_samples_seen_ = int(seen[0]) if np.all(seen == seen[0]) else seen
+
+    def _refuse_unready(self) -> None:
+        check_is_fitted(self, "_moments")
+        _refuse_few(self._moments.seen)
+
+    @np.errstate(under="ignore")
+    def _normalise(self, x: Array) -> Array:
+        """In place."""
+        mean, deviation, unit = _affine(self._moments)
+        x *= 1 / unit
+        x -= mean[0]
+        x -= mean[1]
+        x /= deviation
+        return x
+
+    @np.errstate(under="ignore")
+    def _restore(self, x: Array) -> Array:
+        """In place."""
+        mean, deviation, unit = _affine(self._moments)
+        x *= deviation
+        x += mean[1]
+        x += mean[0]
+        x *= unit
+        return x
+
+
+def normalised_gds(
+    X: Any,
+    order: float = 2.0,
+    *,
+    normaliser: CoefficientNormaliser | None = None,
+    nan_policy: str = "propagate",
+    zero: float = math.nan,
+) -> Array:
+    r"""S_p of every signal of a dataset after its coefficients were made comparable.
+
+    .. math:: \widehat{S}_p(x_{(:,j)}) = S_p(\widehat{x}_{(:,j)}), \quad
+              \widehat{x}_{i,j} = \frac{x_{i,j} - \mu_i}{\sigma_i}
+
+    (the paper's section VII), where :math:`\mu_i` is the mean and :math:`\sigma_i` the standard deviation, with n - 1,
+    of coefficient i along the dataset; see `CoefficientNormaliser`, also for the misprint in the paper's
+    :math:`\sigma_i`.
+
+    What is measured is S_p of the absolute z-scores: how unevenly a signal's departures from the typical signal are
+    spread over its coefficients. A signal that is ordinary but for one coefficient is the sparsest; one that is equally
+    far from ordinary in all of them gives 0. A zero of X is not a zero here, unless 0 is that coefficient's mean. The
+    result does not change when a coefficient is measured in another unit or from another origin.
+
+    Parameters
+    ----------
+    X : array_like of shape (n_signals, n_coefficients)
+        Rows are signals: at least two, unless a normaliser is passed.
+    order : float
+        Any real p >= 1, or inf, as in `gds`.
+    normaliser : CoefficientNormaliser or None
+        A fitted one measures new signals against the dataset it has seen; None fits one to X. It is not changed.
+    nan_policy : {"propagate", "omit", "raise"}
+        What to do with signals that hold NaN, as in `gds`; means and deviations leave NaN out in any case.
+    zero : float
+        The value for a signal whose coefficients are all at their means, for which S_p is not defined.
+
+    Returns
+    -------
+    ndarray of shape (n_signals,)
+
+    Examples
+    --------
+    Temperatures (°C) and pressures (Pa) cannot be compared, until they are normalised:
+
+    >>> from sparsegauge.normalise import CoefficientNormaliser, normalised_gds
+    >>> X = [[20.0, 101000.0], [22.0, 101200.0], [24.0, 101400.0], [22.0, 101600.0]]
+    >>> normalised_gds(X).round(4)
+    array([0.0007, 0.5   , 0.2125, 0.5   ])
+
+    A new signal, which is two standard deviations off in both:
+
+    >>> normaliser = CoefficientNormaliser().fit([[0.0, 0.0], [1.0, 10.0], [2.0, 20.0]])
+    >>> normalised_gds([[3.0, -10.0]], normaliser=normaliser)
+    array([0.])
+    """
+    if normaliser is None:
+        normaliser = CoefficientNormaliser().fit(X)
+    elif not isinstance(normaliser, CoefficientNormaliser):
+        raise InvalidInput(f"normaliser must be a fitted CoefficientNormaliser or None, got {normaliser!r}")
+    try:
+        normaliser._refuse_unready()
+    except NotFittedError as error:
+        raise InvalidInput(
+            "normaliser is not fitted; call normaliser.fit(signals) first, or pass None to fit one to X"
+        ) from error
+    z = normaliser._normalise(normaliser._check(X, reset=False, copy=True))  # a copy, whatever its `copy` says
+    result: Array = gds(z, order, nan_policy=nan_policy, zero=zero)
+    return result
+
+
+class _Moments(NamedTuple):
+    """What is known of every coefficient; `mean` and `squares` are in units of `unit`.
+
+    `mean` and `squares` (the sum of squared distances from the mean) have two rows, whose sum is the value.
+    """
+
+    seen: Indices
+    low: Array
+    high: Array
+    unit: Array
+    mean: Array
+    squares: Array
+
+
+def _moments_of(x: Array) -> _Moments:
+    """Block by block, of which the shape of x alone decides."""
+    tiles = []
+    for left in range(0, x.shape[1], BLOCK_COLUMNS):
+        columns = x[:, left : left + BLOCK_COLUMNS]
+        height = BLOCK_VALUES // columns.shape[1]
+        blocks = (_moments_of_block(columns[top : top + height]) for top in range(0, len(x), height))
+        tiles.append(functools.reduce(_merge, blocks))
+    return _Moments(*(np.concatenate(field, axis=-1) for field in zip(*tiles, strict=True)))
+
+
+@np.errstate(under="ignore")
+def _moments_of_block(x: Array) -> _Moments:
+    """Three passes: a rough mean, what it lacks, and squares about their sum."""
+    x = np.ascontiguousarray(x.T)  # NumPy adds up in pairs along contiguous memory only
+    present = ~np.isnan(x)
+    seen = present.sum(axis=1)
+    low = np.fmin.reduce(x, axis=1, initial=math.inf)
+    high = np.fmax.reduce(x, axis=1, initial=-math.inf)
+    unit = _unit(low, high)
+    x = np.where(present, x * (1 / unit[:, None]), 0.0)
+    n = np.maximum(seen, 1)
+    rough = x.sum(axis=1) / n
+    distances = np.where(present, x - rough[:, None], 0.0)
+    lack = distances.sum(axis=1) / n
+    distances = np.where(present, distances - lack[:, None], 0.0)
+    squares = np.square(distances).sum(axis=1)
+    return _Moments(seen, low, high, unit, _two_sum(rough, lack), np.stack([squares, np.zeros_like(squares)]))
+
+
+@np.errstate(under="ignore")
+def _merge(a: _Moments, b: _Moments) -> _Moments:
+    """Both together.
+
+    mean = mean_a + (mean_b - mean_a) n_b / n, squares = squares_a + squares_b + (mean_b - mean_a)^2 n_a n_b / n.
+    """
+    seen = a.seen + b.seen
+    low, high = np.minimum(a.low, b.low), np.maximum(a.high, b.high)
+    unit = _unit(low, high)
+    a, b = _measured_in(unit, a), _measured_in(unit, b)
+    # from the side that has seen more: the step is the shorter one, and nothing from a side that has seen nothing
+    more = a.seen >= b.seen
+    start, end = np.where(more, a.mean, b.mean), np.where(more, b.mean, a.mean)
+    step = (end[0] - start[0]) + (end[1] - start[1])
+    share = np.minimum(a.seen, b.seen) / np.maximum(seen, 1)
+    mean = _two_sum(start[0], start[1] + step * share)
+    between = step**2 * share * np.maximum(a.seen, b.seen)
+    squares = _two_sum(a.squares[0], b.squares[0] + between)
+    squares[1] += a.squares[1] + b.squares[1]
+    return _Moments(seen, low, high, unit, mean, squares)
+
+
+def _unit(low: Array, high: Array) -> Array:
+    """A power of two near the largest magnitude; 1 where nothing or only zeros were seen."""
+    largest = np.maximum(np.maximum(-low, high), 0.0)  # nothing seen: low = inf, high = -inf
+    exponent = np.clip(np.frexp(largest)[1], -LARGEST_EXPONENT, LARGEST_EXPONENT)
+    unit: Array = np.ldexp(1.0, exponent)
+    return unit
+
+
+def _measured_in(unit: Array, moments: _Moments) -> _Moments:
+    """In a unit that is at least as large; what underflows is nothing next to what has made the unit grow."""
+    ratio = moments.unit / unit
+    return moments._replace(unit=unit, mean=moments.mean * ratio, squares=moments.squares * ratio * ratio)
+
+
+def _two_sum(a: Array, b: Array) -> Array:
+    """a + b rounded, and what the rounding lost (Knuth)."""
+    total = a + b
+    part = total - a
+    return np.stack([total, (a - (total - part)) + (b - part)])
+
+
+def _is_constant(moments: _Moments) -> NDArray[np.bool_]:
+    constant: NDArray[np.bool_] = (moments.low == moments.high) & (moments.seen >= 2)
+    return constant
+
+
+def _affine(moments: _Moments) -> tuple[Array, Array, Array]:
+    """(mean, deviation, unit) of z = (x / unit - mean) / deviation; the deviation is nan before two values are seen."""
+    constant = _is_constant(moments)
+    mean = np.where(constant, np.stack([moments.low, np.zeros_like(moments.low)]), moments.mean)
+    freedom = np.where(moments.seen >= 2, moments.seen - 1.0, math.nan)
+    deviation = np.where(constant, 1.0, np.sqrt(moments.squares.sum(axis=0) / freedom))
+    return mean, deviation, np.where(constant, 1.0, moments.unit)
+
+
+def _refuse_few(seen: Indices) -> None:
+    few = np.flatnonzero(seen < 2)
+    if few.size:
+        raise InvalidInput(
+            f"a standard deviation needs at least two signals, and {few.size} of {seen.size} coefficients have seen "
+            f"fewer than two values that are not NaN (columns {', '.join(map(str, few[:5]))}"
+            f"{', ...' if few.size > 5 else ''}); pass more signals to fit or partial_fit, or leave these columns out"
+        )
+
+
+def _refuse_kinds(X: Any) -> None:
+    """What scikit-learn would misread: masks are dropped without a word, and zeros would not stay zeros."""
+    if is_sparse(X):
+        raise InvalidInput(
+            f"a sparse {type(X).__name__} cannot be centred and stay sparse; pass X.toarray() if it fits into memory"
+        )
+    if isinstance(X, np.ma.MaskedArray):
+        raise InvalidInput("X is a masked array, whose mask would be lost; pass X.astype(float).filled(np.nan)")
+
+
+@contextlib.contextmanager
+def _own_errors() -> Iterator[None]:
+    """What scikit-learn refuses, under this package's name; it is a ValueError as well."""
+    try:
+        with np.errstate(over="ignore", under="ignore", invalid="ignore"):  # it adds all of X up, to see if X is finite
+            yield
+    except ValueError as error:
+        raise InvalidInput(str(error)) from error
