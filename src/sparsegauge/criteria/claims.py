@@ -1,0 +1,87 @@
+"""A claim of the paper and the account of all of them: text, table, JSON."""
+
+from __future__ import annotations
+
+import json
+import textwrap
+from collections.abc import Iterator
+from dataclasses import asdict, dataclass
+from typing import Any
+
+from ..errors import InvalidInput, MissingExtra
+
+VERDICTS = ("true", "false", "misprint", "undecided")
+
+
+@dataclass(frozen=True)
+class Claim:
+    """One claim of the paper: where it stands, whether it is true, why, and what should stand there."""
+
+    key: str
+    place: str
+    claim: str
+    verdict: str
+    evidence: str
+    corrected: str = ""
+    certificate: dict[str, Any] | None = None
+
+    def __str__(self) -> str:
+        """A paragraph."""
+        head = f"{self.verdict.upper():<10}{self.key} ({self.place})"
+        parts = [("claim", self.claim), ("evidence", self.evidence), ("instead", self.corrected)]
+        body = [
+            textwrap.fill(text, 110, initial_indent=f"          {name + ':':<10}", subsequent_indent=" " * 20)
+            for name, text in parts
+            if text
+        ]
+        return "\n".join([head, *body])
+
+
+@dataclass(frozen=True)
+class PaperAudit:
+    """All claims, in the paper's order."""
+
+    claims: tuple[Claim, ...]
+
+    def __iter__(self) -> Iterator[Claim]:
+        """Claim by claim."""
+        return iter(self.claims)
+
+    def __len__(self) -> int:
+        """How many there are."""
+        return len(self.claims)
+
+    def __getitem__(self, key: str) -> Claim:
+        """One claim by its key."""
+        for claim in self.claims:
+            if claim.key == key:
+                return claim
+        raise KeyError(f"{key!r}; the claims are {', '.join(claim.key for claim in self.claims)}")
+
+    def __str__(self) -> str:
+        """A readable account."""
+        counts = ", ".join(f"{sum(c.verdict == v for c in self.claims)} {v}" for v in VERDICTS)
+        return "\n\n".join([f"{len(self.claims)} claims of the paper: {counts}", *(str(c) for c in self.claims)])
+
+    def to_frame(self) -> Any:
+        """One row a claim, as a pandas DataFrame (extra `study`)."""
+        try:
+            import pandas as pd
+        except ImportError as error:
+            raise MissingExtra("a table needs pandas; pip install 'sparsegauge[study]'") from error
+        return pd.DataFrame([asdict(claim) for claim in self.claims]).set_index("key")
+
+    def to_json(self) -> str:
+        """Everything, as JSON text."""
+        return json.dumps([asdict(claim) for claim in self.claims], indent=1)
+
+    @classmethod
+    def from_json(cls, text: str) -> PaperAudit:
+        """What `to_json` wrote."""
+        try:
+            entries = json.loads(text)
+            if not isinstance(entries, list):
+                raise TypeError("a list of claims is needed")
+            return cls(tuple(Claim(**entry) for entry in entries))
+        except (ValueError, TypeError) as error:
+            raise InvalidInput(f"this is not the JSON of audit_paper() ({error}); pass what to_json() gave") from error

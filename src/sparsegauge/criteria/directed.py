@@ -1,0 +1,135 @@
+"""The directed search: families that are known to be hard, and an optimiser over values and multiplicities.
+
+Robin Hood at order 3 needs about ten coefficients of a special shape, at order 10 about seven thousand: random signals
+never show it. Counts are numbers here, so length costs nothing.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+from fractions import Fraction
+
+import numpy as np
+from scipy.optimize import differential_evolution
+
+from .._arrays import Array
+from .certificate import judge
+from .numbers import Undefined
+from .search import Case, Finding, judge_all
+from .subject import Subject
+from .table import Criterion, Signal, signal
+
+QUARTER = Fraction(1, 4)
+GROUPS = 5
+GENERATIONS = 50
+LARGEST_COUNT = 1e5
+LARGEST_IN_ARRAY = 30  # of a metric that needs every coefficient in an array
+WORST = 1e9
+ROUNDINGS = (1, 2, 3, 4, 6)  # significant digits that a witness is tried with
+
+
+def floor_and_spike(largest: int) -> Iterator[Case]:
+    """n copies of f, one f - 2, one f + 2 and a spike: 1 goes from f + 2 to f - 2 while the spike sets the norm."""
+    floor = Fraction(10)
+    for ratio in (3, 4, Fraction(5, 2), 6, Fraction(9, 4), Fraction(21, 10), 10, Fraction(51, 25), Fraction(3, 2)):
+        count = 3
+        while count <= largest:
+            c = signal([(floor - 2, 1), (floor, count), (floor + 2, 1), (ratio * floor, 1)])
+            i = next(k for k, (v, _) in enumerate(c) if v == floor - 2)
+            j = next(k for k, (v, _) in enumerate(c) if v == floor + 2)
+            yield Case(c, (i, j, QUARTER))
+            count *= 4
+
+
+def almost_zero() -> Iterator[Case]:
+    """[0, e, 1, 3]: a share of a tiny e goes to the zero."""
+    for share in (QUARTER, Fraction(1, 100), Fraction(1, 10**6), Fraction(1, 10**30)):
+        for exponent in (1, 2, 3, 4, 6, 9, 15, 30, 60, 120, 240):
+            c = signal([(0, 1), (Fraction(1, 10**exponent), 1), (1, 1), (3, 1)])
+            yield Case(c, (0, 1, share))
+
+
+def families(subject: Subject, criterion: Criterion) -> Finding:
+    """The families, judged exactly one by one."""
+    if criterion.key != "P3":
+        return Finding(None, None, 0, 0)
+    cases = [*almost_zero(), *floor_and_spike(500 if subject.arrays_only else 10**40)]
+    # what is too small to tell here is no suspect: nothing but its size spoke against it
+    return judge_all(subject, criterion, cases, len(cases), len(cases))._replace(open=0)
+
+
+def optimise(subject: Subject, criterion: Criterion, seed: int, starts: int) -> Finding:
+    """Differential evolution over values, counts and the move, on the float64 change; exact arithmetic decides."""
+    tried = defined = 0
+
+    def loss(point: Array) -> float:
+        nonlocal tried, defined
+        case = decode(point, criterion)
+        if case is None:
+            return WORST
+        wrongness = progress(subject, criterion, case)
+        tried += 1
+        defined += wrongness > -WORST
+        return -wrongness
+
+    most = math.log10(LARGEST_IN_ARRAY if subject.arrays_only else LARGEST_COUNT)
+    bounds = [(-3.0, 1.0)] * GROUPS + [(0.0, most)] * GROUPS + [(0.0, 1.0)]
+    for start in range(starts):
+        result = differential_evolution(
+            loss, bounds, maxiter=GENERATIONS, popsize=8, seed=np.random.default_rng([seed, start]), polish=False,
+            tol=0.0,
+        )  # fmt: skip
+        case = decode(result.x, criterion)
+        if result.fun < 0 and case:
+            for candidate in rounded_cases(case):
+                try:
+                    judgement = judge(subject, criterion, criterion.steps(*candidate))
+                except Undefined:
+                    continue
+                if judgement.violated:
+                    return Finding(candidate, judgement, tried, defined)
+    return Finding(None, None, tried, defined)
+
+
+def decode(point: Array, criterion: Criterion) -> Case | None:
+    """A point of the optimiser's box as a case; values below 1/1000 are zero."""
+    values = [Fraction(round(10.0**x, 9)) if x > -3 else Fraction(0) for x in point[:GROUPS]]
+    values = [v if v >= Fraction(1, 900) else Fraction(0) for v in values]
+    counts = [round(10.0**x) for x in point[GROUPS : 2 * GROUPS]]
+    c = signal(zip(values, counts, strict=True))
+    moves = list(criterion.moves(c))
+    if not moves or c[-1][0] == 0:
+        return None
+    return Case(c, moves[min(int(point[-1] * len(moves)), len(moves) - 1)])
+
+
+def progress(subject: Subject, criterion: Criterion, case: Case) -> float:
+    """How wrongly S moves, in units of how far the signal moves."""
+    steps = criterion.steps(*case)
+    if not steps:
+        return -WORST
+    before, after = steps[0]
+    change = subject.weighted(after) - subject.weighted(before)
+    if not math.isfinite(change):
+        return -WORST
+    return (change if criterion.relation[0] == "<" else -change) / _distance(before, after)
+
+
+def _distance(before: Signal, after: Signal) -> float:
+    """The change of sum c^2, relative: what a transfer of a does to a quadratic."""
+    energies = [sum(n * float(v) ** 2 for v, n in c) for c in (before, after)]
+    return max(abs(energies[0] - energies[1]) / max(energies), 1e-12)
+
+
+def rounded_cases(case: Case) -> Iterator[Case]:
+    """The same case in simpler numbers, the simplest first."""
+    for digits in ROUNDINGS:
+        c = signal((_rounded(v, digits), n) for v, n in case.start)
+        if len(c) == len(case.start):
+            yield Case(c, case.move)
+    yield case
+
+
+def _rounded(value: Fraction, digits: int) -> Fraction:
+    return Fraction(f"{float(value):.{digits}g}")

@@ -1,0 +1,189 @@
+"""The search for a signal that breaks a criterion: simple signals first, then random ones.
+
+float64 only points at suspects; `certificate.judge` decides, exactly. The directed search is in `directed.py`.
+"""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Iterable, Iterator, Sequence
+from fractions import Fraction
+from itertools import chain, combinations_with_replacement
+from typing import NamedTuple
+
+import numpy as np
+
+from .._arrays import Array
+from .certificate import Judgement, judge
+from .numbers import Undefined
+from .subject import Subject
+from .table import CRITERIA, Criterion, Move, Signal, nonzeros, replaced, signal
+
+SMALL_VALUES = (0, 1, 2, 3, 5, 10)
+SUSPICIOUS = 1e-9  # relative change that float64 cannot mistake
+JUDGED = 40  # suspects of one criterion that exact arithmetic looks at
+NEAR = Fraction(1, 10**9)  # the nudge by which float64 looks for jumps
+
+
+class Case(NamedTuple):
+    """A signal and what is done to it."""
+
+    start: Signal
+    move: Move
+
+
+class Finding(NamedTuple):
+    """A violation, or None; how many cases were looked at; for how many the metric has a value; how many stay open."""
+
+    case: Case | None
+    judgement: Judgement | None
+    tried: int
+    defined: int
+    open: int = 0
+
+    def __or__(self, later: Finding) -> Finding:
+        """Two searches one after the other."""
+        tried, defined = self.tried + later.tried, self.defined + later.defined
+        return Finding(later.case, later.judgement, tried, defined, self.open + later.open)
+
+
+def small_signals(special: Sequence[Fraction] = ()) -> list[Signal]:
+    """Few and simple numbers, the simplest first; `special` ones are thresholds of the metric."""
+    values = sorted({*map(Fraction, SMALL_VALUES), *special})
+    sizes = chain.from_iterable(combinations_with_replacement(values, n) for n in (2, 3, 4))
+    longer = chain.from_iterable(combinations_with_replacement(map(Fraction, (0, 1, 10)), n) for n in (5, 6, 7))
+    found = {signal((v, 1) for v in c) for c in chain(sizes, longer)}
+    return sorted((c for c in found if nonzeros(c)), key=_size)
+
+
+def _size(c: Signal) -> tuple[int, int, Fraction]:
+    return sum(n for _, n in c), len(c), sum((v * n for v, n in c), start=Fraction(0))
+
+
+def random_signals(rng: np.random.Generator, count: int) -> list[Signal]:
+    """Signals of 2 to 40 coefficients of six kinds, in thousandths."""
+    return [c for c in (_random_signal(rng, k) for k in range(count)) if nonzeros(c)]
+
+
+def _random_signal(rng: np.random.Generator, kind: int) -> Signal:
+    n = int(rng.integers(2, 41))
+    values = (
+        rng.random(n),
+        rng.exponential(size=n),
+        rng.lognormal(sigma=2.0, size=n),
+        rng.integers(0, 4, n).astype(float),
+        np.where(rng.random(n) < 0.6, 0.0, rng.exponential(size=n)),
+        np.append(np.full(n - 1, rng.random()), 10.0 ** rng.uniform(-2, 2)),
+    )[kind % 6]
+    return signal((Fraction(int(v), 1000), 1) for v in np.rint(1000 * values))
+
+
+def cases_of(criterion: Criterion, signals: Iterable[Signal], moves: int | None = None) -> Iterator[Case]:
+    """Every legal case of these signals, or the first few moves of each."""
+    needs_two = criterion.key in ("P7", "P7_literal", "P8")
+    for c in signals:
+        if needs_two and nonzeros(c) < 2:
+            continue
+        for number, move in enumerate(criterion.moves(c)):
+            if moves is not None and number >= moves:
+                break
+            yield Case(c, move)
+
+
+@functools.lru_cache(maxsize=64)
+def small_cases(key: str, special: tuple[Fraction, ...]) -> list[Case]:
+    """The cases of `small_signals`: the same for every metric, so made once."""
+    return list(cases_of(CRITERIA[key], small_signals(special)))
+
+
+@functools.lru_cache(maxsize=32)
+def random_cases(key: str, seed: int, count: int) -> list[Case]:
+    """The cases of `random_signals`, one of its moves each."""
+    rng = np.random.default_rng(seed)
+    criterion = CRITERIA[key]
+    cases = []
+    for c in random_signals(rng, count):
+        if possible := list(cases_of(criterion, [c], moves=200)):
+            cases.append(possible[int(rng.integers(len(possible)))])
+    return cases
+
+
+@functools.lru_cache(maxsize=300_000)
+def _screened_steps(key: str, case: Case) -> tuple[tuple[Signal, Signal], ...]:
+    if key == "P1":  # float64 cannot see 1e-30 beside 1
+        i, direction = case.move
+        return ((case.start, replaced(case.start, i, case.start[i][0] + direction * NEAR)),)
+    return tuple(CRITERIA[key].steps(*case)[:3])
+
+
+def search(subject: Subject, criterion: Criterion, cases: Sequence[Case]) -> Finding:
+    """The first case that exact arithmetic finds to break the criterion."""
+    if criterion.key == "P9":
+        return judge_all(subject, criterion, cases, len(cases), len(cases))
+    steps = [_screened_steps(criterion.key, case) for case in cases]
+    pairs = list(chain.from_iterable(steps))
+    before = subject.screen([b for b, _ in pairs])
+    after = subject.screen([a for _, a in pairs])
+    ends = np.cumsum([len(s) for s in steps])
+    scores = np.array([
+        _suspicion(criterion, before[end - len(s) : end], after[end - len(s) : end])
+        for s, end in zip(steps, ends, strict=True)
+    ])  # fmt: skip
+    defined = int(np.count_nonzero(~np.isnan(scores)))
+    clear = np.flatnonzero(scores == 2)[:JUDGED]
+    equal = np.flatnonzero(scores == 1)[:JUDGED]
+    return judge_all(subject, criterion, [cases[i] for i in (*clear, *equal)], len(cases), defined)
+
+
+def _suspicion(criterion: Criterion, before: Array, after: Array) -> float:
+    """2 for a clear violation in float64, 1 for what may be an equality, 0 for none, nan for no value."""
+    if not len(before) or np.isnan(before).any() or np.isnan(after).any():
+        return np.nan
+    with np.errstate(invalid="ignore"):
+        change = after - before
+        scale = np.maximum(np.abs(before), np.abs(after))
+    if not np.isfinite(change).all():
+        return np.nan
+    sure = SUSPICIOUS * scale
+    relation = criterion.relation
+    if relation == "->":
+        return 2.0 if np.any(np.abs(change) > 1e-4 * scale) else 0.0
+    if relation == "=":
+        return 2.0 if np.any(np.abs(change) > sure) else 0.0
+    wrong = change if relation[0] == "<" else -change
+    if np.all(wrong > sure):
+        return 2.0
+    return 1.0 if criterion.strict and np.all(wrong >= -1e-13 * scale) else 0.0
+
+
+def judge_all(subject: Subject, criterion: Criterion, cases: Sequence[Case], tried: int, defined: int) -> Finding:
+    """The first violation among these cases, by exact arithmetic."""
+    doubtful = 0
+    for case in cases:
+        try:
+            judgement = judge(subject, criterion, criterion.steps(*case))
+        except Undefined:
+            defined -= 1
+            continue
+        if judgement.violated:
+            return Finding(case, judgement, tried, defined, doubtful)
+        doubtful += judgement.violated is None and criterion.strict  # elsewhere an equality is no offence
+    return Finding(None, None, tried, defined, doubtful)
+
+
+def saturation_cases(subject: Subject) -> list[Case]:
+    """P9 needs no search: lengths up to 1e15, or what fits into an array."""
+    unit = signal([(Fraction(1), 1)])
+    return [Case(unit, ("short",))] if subject.arrays_only else [Case(unit, ()), Case(unit, ("short",))]
+
+
+def boundary_cases(criterion: Criterion) -> list[Case]:
+    """Signals with one non-zero, which P7 and P8 are not judged on."""
+    if criterion.key not in ("P7", "P8"):
+        return []
+    return [Case(c, criterion_move(criterion, c)) for c in (signal([(0, 1), (1, 1)]), signal([(0, 3), (1, 1)]))]
+
+
+def criterion_move(criterion: Criterion, c: Signal) -> Move:
+    """The move that touches the one non-zero."""
+    return (len(c) - 1,) if criterion.key == "P7" else ()
