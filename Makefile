@@ -3,7 +3,7 @@ PYTHON ?= python3
 BIN := .venv/bin
 READY := .venv/.ready
 
-.PHONY: test test-all lint types bench report clean
+.PHONY: test test-all lint types bench report pages clean
 
 test: lint types
 	$(BIN)/pytest
@@ -23,6 +23,9 @@ bench: $(READY)
 
 report: $(READY)
 	$(BIN)/sparsegauge report -o report.html
+
+pages: $(READY)
+	$(BIN)/python docs/build.py
 
 # The interpreter is checked first, so that an old one gets a sentence and not a resolver's complaint.
 $(READY): pyproject.toml constraints.txt

@@ -1,21 +1,27 @@
 """Rebuild what the documentation and the package take from the auditor: `make pages`, a few minutes.
 
+`python docs/build.py --pages` leaves the audits as they are and does the second part alone, in seconds.
+
 1. the audits that ship with the package (src/sparsegauge/criteria/audits.json);
 2. the tables and pictures in docs/choosing.md and docs/paper.md, between their markers.
 """
 
 from __future__ import annotations
 
-import json
-from dataclasses import asdict
+import argparse
+import math
 from pathlib import Path
+
+import choosing_pictures
+import choosing_tables
+import paper_tables
 
 import sparsegauge as sg
 from sparsegauge.criteria.audit import Audit
 
 DOCS = Path(__file__).parent
 AUDITS = DOCS.parent / "src" / "sparsegauge" / "criteria" / "audits.json"
-ORDERS = (1, 1.25, 1.5, 1.75, 2.5, 3, 4, 5, 6, 7, 8, 10, 20, 100)
+ORDERS = (1, 1.25, 1.5, 1.75, 2.5, 3, 4, 5, 6, 7, 8, 10, 20, 100, math.inf)
 # beside the defaults: values of the parameters on the other side of a boundary
 VARIANTS: list[tuple[str, dict[str, float]]] = [
     ("neg_tanh", {"b": 2.0}),
@@ -32,6 +38,14 @@ VARIANTS: list[tuple[str, dict[str, float]]] = [
 
 
 def main() -> None:
+    parser = argparse.ArgumentParser(description="Rebuild the stored audits, then the pages.")
+    parser.add_argument("--pages", action="store_true", help="only the pages, from the audits as they are stored")
+    if not parser.parse_args().pages:
+        audit_everything()
+    write_pages()
+
+
+def audit_everything() -> None:
     audits = [sg.audit(name) for name in sg.METRICS]
     audits += [sg.audit("gds", order=order) for order in ORDERS]
     audits += [sg.audit(name, **parameters) for name, parameters in VARIANTS]
@@ -43,7 +57,17 @@ def write_audits(audits: list[Audit]) -> None:
         for key, verdict in audit.verdicts.items():
             if verdict.certificate and not sg.verify(verdict.certificate):
                 raise SystemExit(f"{audit.metric} {audit.parameters}: the certificate of {key} does not verify")
-    AUDITS.write_text(json.dumps([asdict(audit) for audit in audits], indent=1) + "\n", encoding="utf-8")
+    AUDITS.write_text("[\n" + ",\n".join(audit.to_json() for audit in audits) + "\n]\n", encoding="utf-8")
+
+
+def write_pages() -> None:
+    for name, generated in {
+        "choosing.md": choosing_tables.parts(sg.stored_audits()),
+        "paper.md": paper_tables.parts(),
+    }.items():
+        page = DOCS / name
+        page.write_text(choosing_tables.fill(page.read_text(encoding="utf-8"), generated), encoding="utf-8")
+    choosing_pictures.draw_all(DOCS)
 
 
 if __name__ == "__main__":

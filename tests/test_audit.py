@@ -1,7 +1,7 @@
 """The auditor audited: planted liars are caught, honest metrics pass, and the catalogue's claims hold both ways.
 
-Robin Hood and scaling together imply rising tide, Bill Gates and both bounds, and with cloning also babies: so a metric
-can break exactly one criterion only among P1, P2, P3, P4, P6 and P9. Liars about the others break a known few.
+Robin Hood and scaling imply rising tide and Bill Gates, with continuity also both bounds, and with cloning also babies:
+so a metric can break exactly one criterion only among P1, P2, P3, P4, P6 and P9. Liars about the others break a few.
 """
 
 import json
@@ -294,3 +294,11 @@ def test_a_witness_is_shrunk_to_few_and_simple_numbers():
     before = signal((Fraction(value), count) for value, count in certificate["before"])
     assert len(before) <= 3
     assert all(value.denominator == 1 and value <= 10 for value, _ in before)
+
+
+def test_an_infinite_order_survives_json():
+    audit = sg.audit("gds", order=math.inf, budget=QUICK)
+    assert broken(audit) == {"P1", "P3", "P5", "P7"}
+    assert sg.Audit.from_json(audit.to_json()) == audit
+    assert "Infinity" not in audit.to_json()
+    assert all(sg.verify(json.dumps(audit[key].certificate, allow_nan=False)) for key in audit.violated)

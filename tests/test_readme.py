@@ -17,12 +17,14 @@ def blocks(language):
 
 def test_the_python_prints_what_the_readme_shows():
     code, shown = blocks("python"), blocks("text")
-    assert len(code) == len(shown) == 1
-    assert len(code[0].strip().splitlines()) <= 10
-    printed = io.StringIO()
-    with contextlib.redirect_stdout(printed):
-        exec(compile(code[0], "README.md", "exec"), {})
-    assert printed.getvalue() == shown[0]
+    assert len(code) == len(shown) == 2
+    namespace = {}
+    for lines, result in zip(code, shown, strict=True):
+        assert len(lines.strip().splitlines()) <= 10
+        printed = io.StringIO()
+        with contextlib.redirect_stdout(printed):
+            exec(compile(lines, "README.md", "exec"), namespace)
+        assert printed.getvalue() == result
 
 
 @pytest.mark.parametrize("target", re.findall(r"^\$ make (\S+)", README, re.MULTILINE))

@@ -13,7 +13,7 @@ import numpy as np
 
 from ..errors import InvalidInput, MissingExtra
 from . import directed
-from .certificate import judge_step, write
+from .certificate import as_json, from_json, judge_step, write
 from .numbers import Undefined, decimals, order
 from .proofs import proof
 from .search import Finding, boundary_cases, random_cases, saturation_cases, search, small_cases
@@ -106,7 +106,7 @@ class Audit:
 
     def to_json(self) -> str:
         """Everything, as JSON text."""
-        return json.dumps(asdict(self), indent=1)
+        return json.dumps(asdict(self) | {"parameters": as_json(self.parameters)}, indent=1, allow_nan=False)
 
     @classmethod
     def from_json(cls, text: str) -> Audit:
@@ -114,7 +114,7 @@ class Audit:
         try:
             data = json.loads(text)
             verdicts = {key: Verdict(**value) for key, value in data.pop("verdicts").items()}
-            return cls(verdicts=verdicts, **data)
+            return cls(verdicts=verdicts, **data | {"parameters": from_json(data["parameters"])})
         except (ValueError, TypeError, KeyError, AttributeError) as error:
             raise InvalidInput(f"this is not an audit's JSON ({error}); pass what to_json() gave") from error
 

@@ -13,10 +13,13 @@ the pair outside is the last of them. `verify` needs criterion, metric, paramete
 from __future__ import annotations
 
 import json
+import math
 import re
 from collections.abc import Callable, Sequence
 from fractions import Fraction
 from typing import Any, NamedTuple
+
+import numpy as np
 
 from ..errors import InvalidInput
 from .numbers import Bounds, Undefined, decimals, gap, order, shown
@@ -112,7 +115,7 @@ def write(subject: Subject, criterion: Criterion, judgement: Judgement) -> dict[
     certificate: dict[str, Any] = {
         "criterion": criterion.key,
         "metric": subject.name,
-        "parameters": subject.parameters,
+        "parameters": as_json(subject.parameters),
         "before": _as_json(before),
         "after": _as_json(after),
         "value_before": shown(judgement.before),
@@ -123,6 +126,17 @@ def write(subject: Subject, criterion: Criterion, judgement: Judgement) -> dict[
     if len(judgement.steps) > 1:
         certificate["steps"] = [{"before": _as_json(b), "after": _as_json(a)} for b, a in judgement.steps]
     return certificate
+
+
+def as_json(parameters: dict[str, Any]) -> dict[str, Any]:
+    """Parameters for JSON, which has no infinity: "inf" stands for it, and plain numbers for NumPy's."""
+    plain = {key: value.item() if isinstance(value, np.generic) else value for key, value in parameters.items()}
+    return {key: "inf" if value == math.inf else value for key, value in plain.items()}
+
+
+def from_json(parameters: dict[str, Any]) -> dict[str, Any]:
+    """The same back."""
+    return {key: math.inf if value == "inf" else value for key, value in parameters.items()}
 
 
 def _as_json(c: Signal) -> list[list[Any]]:
@@ -159,7 +173,7 @@ def verify(certificate: Any, *, metric: Callable[..., Any] | None = None) -> boo
     """
     certificate = _read(certificate)
     criterion = CRITERIA[certificate["criterion"]]
-    subject = as_subject(metric or certificate["metric"], certificate["parameters"])
+    subject = as_subject(metric or certificate["metric"], from_json(certificate["parameters"]))
     steps = [_step(item, criterion) for item in certificate.get("steps", [certificate])]
     if _step(certificate, criterion) != steps[-1]:
         return False

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import math
 from fractions import Fraction
 from typing import Any
 
 from ..metrics.catalogue import METRICS
 from . import evidence
-from .audit import written
+from .audit import Audit, written
 from .certificate import verify
 from .claims import Claim, PaperAudit
 from .proofs import proof
@@ -107,18 +108,19 @@ def _criteria() -> list[Claim]:
             claims.append(_literal_bill_gates())
         else:
             verdict, why, corrected = NOTES[key]
-            orders = [a for a in stored_audits() if a.metric == "gds" and a.parameters["order"] >= 1]
-            _checked(all(a[key].status == "holds" for a in orders), key)
+            _checked(all(a[key].status == "holds" for a in _finite_orders()), key)
             statement = f"GDS satisfies {key}, {criterion.name}: {criterion.statement}"
             claims.append(Claim(key, "section IV", statement, verdict, why, corrected))
     return claims
 
 
+def _finite_orders() -> list[Audit]:
+    return [a for a in stored_audits() if a.metric == "gds" and a.parameters["order"] < math.inf]
+
+
 def _robin_hood() -> Claim:
     broken = {
-        float(a.parameters["order"]): a["P3"].certificate
-        for a in stored_audits()
-        if a.metric == "gds" and a["P3"].status == "violated"
+        float(a.parameters["order"]): a["P3"].certificate for a in _finite_orders() if a["P3"].status == "violated"
     }
     _checked(all(verify(certificate) for certificate in broken.values()), "P3")
     certificate = broken[3.0]

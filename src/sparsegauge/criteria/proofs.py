@@ -34,6 +34,7 @@ LEMMAS = {
     "most": "0_{N-1} || 1 majorises every signal in shares, and S is a scale-invariant, Schur-convex function of c^k",
     "range": "0 <= S_p <= 1 - 1/N, from (c_j - c_i)^p <= c_j^p - c_i^p",
     "zeros": "zeros are counted: none in 1_N, and at most N - 1 in a signal that is not zero",
+    "all": "at most N coefficients are counted, and all those of 0_{N-1} || 1 are",
     "to the largest": "1/S^2 = sum (c_i / max c)^2; every ratio below 1 grows with a tide and falls as the top grows",
     "shift": "a tide leaves sum |c - mean| as it is and raises the sum",
     "share": "once only the top t is above the mean, S = t / sum c - 1/N, which grows with t",
@@ -101,8 +102,8 @@ def _fixed_by_parameters(name: str, parameters: Mapping[str, Any]) -> dict[str, 
     """What holds for some values of the parameters only."""
     if name == "gds":
         return _gds(parameters["order"])
-    if name == "l0_eps" and parameters["eps"] < 1:
-        return {"P10": "zeros"}
+    if name == "l0_eps":
+        return {"P10": "zeros"} if parameters["eps"] < 1 else {"P11": "all"}
     if name == "neg_tanh" and parameters["b"] <= 1:
         return {"P3": "concave"}
     if name in ("fggi", "pfgi1", "pfgi2", "pfgi3") and parameters["p"] == 1:
