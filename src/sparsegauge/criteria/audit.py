@@ -11,6 +11,7 @@ from typing import Any
 
 import numpy as np
 
+from .._arrays import check_count
 from ..errors import InvalidInput, MissingExtra
 from . import directed
 from .certificate import as_json, from_json, judge_step, write
@@ -156,7 +157,7 @@ def audit(
     """
     subject = as_subject(metric, parameters)
     keys = _checked_criteria(criteria)
-    budget = BUDGET if budget is None else _checked_budget(budget)
+    budget = BUDGET if budget is None else check_count("budget", budget, least=0)
     seed = _seed(rng)
     verdicts = {key: _verdict(subject, CRITERIA[key], budget, seed) for key in keys}
     return Audit(subject.name, subject.parameters, verdicts, seed, budget)
@@ -172,20 +173,12 @@ def _checked_criteria(criteria: Iterable[str] | None) -> list[str]:
     return [key for key in CRITERIA if key in asked]
 
 
-def _checked_budget(budget: Any) -> int:
-    if isinstance(budget, bool) or not isinstance(budget, int | np.integer) or budget < 0:
-        raise InvalidInput(f"budget must be a whole number of random signals, 0 or more, got {budget!r}")
-    return int(budget)
-
-
 def _seed(rng: Any) -> int:
     if rng is None:
         return 0
     if isinstance(rng, np.random.Generator):
         return int(rng.integers(2**31))
-    if isinstance(rng, bool) or not isinstance(rng, int | np.integer) or rng < 0:
-        raise InvalidInput(f"rng must be None, an integer seed >= 0 or a numpy Generator, got {rng!r}")
-    return int(rng)
+    return check_count("rng", rng, least=0)
 
 
 def _verdict(subject: Subject, criterion: Criterion, budget: int, seed: int) -> Verdict:
