@@ -213,4 +213,4 @@ def test_a_slow_fade_is_no_jump():
     assert audit["P1"].status == "holds"
     criterion = CRITERIA["P1"]
     steps = criterion.steps(signal([(0, 1), (1, 1)]), (0, 1))
-    assert judge(as_subject("neg_tanh", {"b": 0.001}), criterion, steps).violated is False
+    assert judge(as_subject("neg_tanh", {"b": 0.001}), criterion, steps).violated is None

@@ -138,7 +138,8 @@ def audit(
     ----------
     metric : str or callable
         A name of ``METRICS``, or your own function of one 1-D array. It is tried on arrays of fractions, then of
-        numbers with 50 digits, then on float64, where only a difference far above its own noise counts.
+        numbers with 50 digits, then on float64, where only a difference far above its own noise counts. Set other
+        arguments with functools.partial. "holds" then means that a search found nothing.
     criteria : iterable of str, optional
         Some of "P1" ... "P11" and "P7_literal"; all by default.
     budget : int, optional
@@ -166,8 +167,8 @@ def audit(
 def _checked_criteria(criteria: Iterable[str] | None) -> list[str]:
     if criteria is None:
         return list(CRITERIA)
-    asked = [criteria] if isinstance(criteria, str) else list(criteria)
-    unknown = [key for key in asked if key not in CRITERIA]
+    asked = [criteria] if isinstance(criteria, str) or not isinstance(criteria, Iterable) else list(criteria)
+    unknown = [key for key in asked if not isinstance(key, str) or key not in CRITERIA]
     if unknown or not asked:
         raise InvalidInput(f"criteria must be some of {', '.join(CRITERIA)}, got {asked!r}")
     return [key for key in CRITERIA if key in asked]
@@ -199,7 +200,8 @@ def _verdict(subject: Subject, criterion: Criterion, budget: int, seed: int) -> 
         reason = f"{finding.open} suspects of {finding.tried} signals are too close to call"
         return Verdict(criterion.key, "undecided", reason, finding.tried, None, boundary)
     reason = f"no counterexample among {finding.tried} signals; not proved"
-    return Verdict(criterion.key, "holds", reason, finding.tried, None, boundary)
+    status = "holds" if subject.arrays_only else "undecided"  # where proofs are to be had, a search is not enough
+    return Verdict(criterion.key, status, reason, finding.tried, None, boundary)
 
 
 def _find(subject: Subject, criterion: Criterion, budget: int, seed: int, thorough: bool) -> Finding:

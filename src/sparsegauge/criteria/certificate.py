@@ -15,7 +15,7 @@ from __future__ import annotations
 import json
 import math
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from fractions import Fraction
 from typing import Any, NamedTuple
 
@@ -23,13 +23,15 @@ import numpy as np
 
 from ..errors import InvalidInput
 from .numbers import Bounds, Undefined, decimals, gap, order, shown
+from .proofs import proof
 from .subject import Subject, as_subject
 from .table import CRITERIA, LARGE_ENOUGH, Criterion, Illegal, Signal, Step, signal
 
-PERSISTENT = Fraction(9, 10)  # a jump that stays above this share of the first one does not vanish in the limit
+PERSISTENT = 1 - Fraction(1, 10**12)  # a jump that keeps this share of its size does not vanish in the limit
+FADED = Fraction(1, 100)  # and one that falls to this share does
 SATURATED = Fraction(1, 10**6)
-NUMBER = re.compile(r"\d{1,5000}(/[1-9]\d{0,4999})?")
-MOST_PAIRS = 100_000
+NUMBER = re.compile(r"[0-9]{1,4000}(/[1-9][0-9]{0,3999})?")
+MOST_PAIRS = 500
 
 
 class Judgement(NamedTuple):
@@ -105,7 +107,11 @@ def _judge_limit(
     for step in steps:
         (before, after), arithmetic = subject.enclose(step, digits)
         changes.append(size(before, after))
-    violated = min(changes) > least and min(changes) >= PERSISTENT * changes[0]
+    violated: bool | None = None  # a change that neither stays nor fades says nothing about the limit
+    if min(changes) > least and min(changes) >= PERSISTENT * changes[0]:
+        violated = True
+    elif changes[-1] <= max(least, FADED * changes[0]):
+        violated = False
     return Judgement(violated, steps, before, after, arithmetic)
 
 
@@ -129,9 +135,15 @@ def write(subject: Subject, criterion: Criterion, judgement: Judgement) -> dict[
 
 
 def as_json(parameters: dict[str, Any]) -> dict[str, Any]:
-    """Parameters for JSON, which has no infinity: "inf" stands for it, and plain numbers for NumPy's."""
-    plain = {key: value.item() if isinstance(value, np.generic) else value for key, value in parameters.items()}
-    return {key: "inf" if value == math.inf else value for key, value in plain.items()}
+    """Parameters for JSON: "inf" for infinity, plain numbers for NumPy's, and words for what JSON does not have."""
+    return {key: _plain(value) for key, value in parameters.items()}
+
+
+def _plain(value: Any) -> Any:
+    value = value.item() if isinstance(value, np.generic) else value
+    if isinstance(value, float) and not math.isfinite(value):
+        return str(value)
+    return value if isinstance(value, int | float | str | bool | None) else repr(value)
 
 
 def from_json(parameters: dict[str, Any]) -> dict[str, Any]:
@@ -174,6 +186,8 @@ def verify(certificate: Any, *, metric: Callable[..., Any] | None = None) -> boo
     certificate = _read(certificate)
     criterion = CRITERIA[certificate["criterion"]]
     subject = as_subject(metric or certificate["metric"], from_json(certificate["parameters"]))
+    if not subject.arrays_only and proof(subject.name, subject.parameters, criterion.key):
+        return False  # no finite number of steps refutes what is proved
     steps = [_step(item, criterion) for item in certificate.get("steps", [certificate])]
     if _step(certificate, criterion) != steps[-1]:
         return False
@@ -182,26 +196,38 @@ def verify(certificate: Any, *, metric: Callable[..., Any] | None = None) -> boo
         judgement = judge(subject, criterion, steps)
     except (Illegal, Undefined):
         return False
-    return judgement.violated is True and len(judgement.steps) == len(steps)
+    decided = judgement.violated is True and len(judgement.steps) == len(steps)
+    return decided and (subject.arrays_only or _says_the_truth(certificate, write(subject, criterion, judgement)))
+
+
+def _says_the_truth(certificate: dict[str, Any], recomputed: dict[str, Any]) -> bool:
+    """Whether the values that a certificate states beside its signals, if any, are those that come out."""
+    return all(certificate.get(key, recomputed[key]) == recomputed[key] for key in ("value_before", "value_after"))
 
 
 def _read(certificate: Any) -> dict[str, Any]:
     if isinstance(certificate, str | bytes):
         try:
             certificate = json.loads(certificate)
-        except ValueError as error:
+        except (ValueError, RecursionError) as error:
             raise InvalidInput(f"the certificate is not JSON ({error}); pass a dict or its JSON text") from error
     if not isinstance(certificate, dict):
         raise InvalidInput(f"a certificate is a dict or its JSON text, got {type(certificate).__name__}")
     missing = [key for key in ("criterion", "metric", "parameters", "before", "after") if key not in certificate]
     if missing:
         raise InvalidInput(f"the certificate lacks {', '.join(missing)}; pass a Verdict's certificate as it was")
-    if certificate["criterion"] not in CRITERIA:
+    if not isinstance(certificate["criterion"], str) or certificate["criterion"] not in CRITERIA:
         raise InvalidInput(f"unknown criterion {certificate['criterion']!r}; the criteria are {', '.join(CRITERIA)}")
-    if not isinstance(certificate["parameters"], dict) or not isinstance(certificate["metric"], str):
+    parameters = certificate["parameters"]
+    named = isinstance(parameters, dict) and all(isinstance(key, str) for key in parameters)
+    if not named or not isinstance(certificate["metric"], str):
         raise InvalidInput("a certificate's metric is a name, and its parameters are a dict")
-    steps = certificate.get("steps", [])
-    if not isinstance(steps, list) or not all(isinstance(s, dict) and {"before", "after"} <= s.keys() for s in steps):
+    steps = certificate.get("steps", [certificate])
+    if (
+        not isinstance(steps, list)
+        or not steps
+        or not all(isinstance(s, dict) and {"before", "after"} <= s.keys() for s in steps)
+    ):
         raise InvalidInput("a certificate's steps are a list of dicts with before and after")
     return certificate
 
@@ -212,11 +238,11 @@ def _step(item: dict[str, Any], criterion: Criterion) -> Step:
 
 
 def _signal(pairs: Any) -> Signal:
-    if not isinstance(pairs, Sequence) or isinstance(pairs, str) or not 0 < len(pairs) <= MOST_PAIRS:
-        raise InvalidInput(f"a signal is a list of [value, count] pairs, got {pairs!r:.60}")
+    if not isinstance(pairs, list | tuple) or not 0 < len(pairs) <= MOST_PAIRS:
+        raise InvalidInput(f"a signal is a list of 1 to {MOST_PAIRS} [value, count] pairs, got {pairs!r:.60}")
     read = []
     for pair in pairs:
-        if not isinstance(pair, Sequence) or isinstance(pair, str) or len(pair) != 2:
+        if not isinstance(pair, list | tuple) or len(pair) != 2:
             raise InvalidInput(f"a signal is a list of [value, count] pairs, got {pair!r:.60} in it")
         value, count = pair
         if not NUMBER.fullmatch(str(value)):

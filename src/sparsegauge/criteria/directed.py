@@ -40,14 +40,26 @@ def floor_and_spike(largest: int) -> Iterator[Case]:
             j = next(k for k, (v, _) in enumerate(c) if v == floor + 2)
             yield Case(c, (i, j, QUARTER))
             count *= 4
+    yield from _near_order_two(largest)
+
+
+def _near_order_two(largest: int) -> Iterator[Case]:
+    """The same with a spike so high that the order may be as close to 2 as 1e-6."""
+    for exponent in (2, 3, 4, 5, 6):
+        floor, count = Fraction(10**12), min(10**6, largest)
+        c = signal([(floor - 2, 1), (floor, count), (floor + 2, 1), (2 * 10**exponent * floor, 1)])
+        yield Case(c, (0, 2, QUARTER))
 
 
 def almost_zero() -> Iterator[Case]:
-    """[0, e, 1, 3]: a share of a tiny e goes to the zero."""
+    """[0, e, 1, 3], or many ones and a high top: a share of a tiny e goes to the zero."""
     for share in (QUARTER, Fraction(1, 100), Fraction(1, 10**6), Fraction(1, 10**30)):
         for exponent in (1, 2, 3, 4, 6, 9, 15, 30, 60, 120, 240):
             c = signal([(0, 1), (Fraction(1, 10**exponent), 1), (1, 1), (3, 1)])
             yield Case(c, (0, 1, share))
+    for exponent in (3, 6, 10, 20, 40):
+        c = signal([(0, 1), (Fraction(1, 10**exponent), 1), (1, 10**7), (10**exponent, 1)])
+        yield Case(c, (0, 1, Fraction(1, 10)))
 
 
 def families(subject: Subject, criterion: Criterion) -> Finding:
@@ -73,11 +85,12 @@ def optimise(subject: Subject, criterion: Criterion, seed: int, starts: int) -> 
         defined += wrongness > -WORST
         return -wrongness
 
+    generations = GENERATIONS // 2 if subject.arrays_only else GENERATIONS
     most = math.log10(LARGEST_IN_ARRAY if subject.arrays_only else LARGEST_COUNT)
     bounds = [(-3.0, 1.0)] * GROUPS + [(0.0, most)] * GROUPS + [(0.0, 1.0)]
     for start in range(starts):
         result = differential_evolution(
-            loss, bounds, maxiter=GENERATIONS, popsize=8, seed=np.random.default_rng([seed, start]), polish=False,
+            loss, bounds, maxiter=generations, popsize=8, seed=np.random.default_rng([seed, start]), polish=False,
             tol=0.0,
         )  # fmt: skip
         case = decode(result.x, criterion)

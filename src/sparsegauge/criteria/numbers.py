@@ -17,6 +17,7 @@ from mpmath.ctx_iv import MPIntervalContext
 DIGITS = (50, 100, 200, 400, 1000)  # tried in turn, until two intervals are disjoint
 
 
+LARGEST_EXPONENT = 10**7  # of two
 LARGEST_POWER = 10**6  # bits of a power that is still worked out as a fraction
 
 
@@ -40,7 +41,7 @@ class Arithmetic(Protocol):
 
 def as_fraction(x: Any) -> Fraction:
     """The number that a reader sees: 0.1 is 1/10, and "3/7" is 3/7."""
-    return Fraction(repr(x)) if isinstance(x, float) else Fraction(x)
+    return Fraction(repr(float(x))) if isinstance(x, float) else Fraction(x)
 
 
 class Rational:
@@ -288,12 +289,13 @@ def bounds_of(value: Any) -> Bounds:
     if isinstance(value, Fraction | int):
         return exactly(value)
     low, high = value._mpi_
-    return Bounds(_fraction(low), _fraction(high))
+    return Bounds(fraction_of(low), fraction_of(high))
 
 
-def _fraction(raw: Any) -> Fraction:
+def fraction_of(raw: Any) -> Fraction:
+    """mpmath's own form of a number as a fraction."""
     sign, mantissa, exponent, _ = raw
-    if not mantissa and exponent:  # inf or nan
+    if (not mantissa and exponent) or abs(exponent) > LARGEST_EXPONENT:  # inf, nan, or beyond all use
         raise Undefined
     value = Fraction(int(mantissa) << exponent) if exponent >= 0 else Fraction(int(mantissa), 1 << -exponent)
     return -value if sign else value

@@ -106,10 +106,13 @@ def _fixed_by_parameters(name: str, parameters: Mapping[str, Any]) -> dict[str, 
         return {"P10": "zeros"} if parameters["eps"] < 1 else {"P11": "all"}
     if name == "neg_tanh" and parameters["b"] <= 1:
         return {"P3": "concave"}
-    if name in ("fggi", "pfgi1", "pfgi2", "pfgi3") and parameters["p"] == 1:
-        return {"P3": "schur"}
-    if name in ("ggi", "fggi") and parameters["a"] == 1:
+    if name in ("fggi", "pfgi1", "pfgi2", "pfgi3"):
+        linear = {"P3": "schur"} if parameters["p"] == 1 else {}
+        return linear | (_MEANS if parameters.get("a") == 1 else {})
+    if name == "ggi" and parameters["a"] == 1:
         return _MEANS
+    if name == "box_cox" and parameters["l"] <= -0.5:
+        return {"P3": "schur"}
     if name == "pq_index" and parameters["p"] <= 1 <= parameters["q"]:
         return {"P3": "schur"}
     if name == "atkinson" and parameters["epsilon"] < 1:

@@ -19,7 +19,9 @@ from .numbers import Undefined
 from .subject import Subject
 from .table import CRITERIA, Criterion, Move, Signal, nonzeros, replaced, signal
 
-SMALL_VALUES = (0, 1, 2, 3, 5, 10)
+SMALL_VALUES = (Fraction(0), Fraction(1, 2), *map(Fraction, (1, 2, 3, 5, 10)))
+CONSTANT_LENGTHS = (20, 200, 2000)
+NEGLIGIBLE = 1e-12  # change, in units of the largest value met, that float64's noise explains
 SUSPICIOUS = 1e-9  # relative change that float64 cannot mistake
 JUDGED = 40  # suspects of one criterion that exact arithmetic looks at
 NEAR = Fraction(1, 10**9)  # the nudge by which float64 looks for jumps
@@ -49,10 +51,14 @@ class Finding(NamedTuple):
 
 def small_signals(special: Sequence[Fraction] = ()) -> list[Signal]:
     """Few and simple numbers, the simplest first; `special` ones are thresholds of the metric."""
-    values = sorted({*map(Fraction, SMALL_VALUES), *special})
-    sizes = chain.from_iterable(combinations_with_replacement(values, n) for n in (2, 3, 4))
+    values = sorted({*SMALL_VALUES, *special})
+    sizes = chain(
+        chain.from_iterable(combinations_with_replacement(values, n) for n in (2, 3)),
+        combinations_with_replacement(SMALL_VALUES, 4),
+    )
     longer = chain.from_iterable(combinations_with_replacement(map(Fraction, (0, 1, 10)), n) for n in (5, 6, 7))
     found = {signal((v, 1) for v in c) for c in chain(sizes, longer)}
+    found |= {signal([(Fraction(1), n)]) for n in CONSTANT_LENGTHS}
     return sorted((c for c in found if nonzeros(c)), key=_size)
 
 
@@ -125,17 +131,28 @@ def search(subject: Subject, criterion: Criterion, cases: Sequence[Case]) -> Fin
     before = subject.screen([b for b, _ in pairs])
     after = subject.screen([a for _, a in pairs])
     ends = np.cumsum([len(s) for s in steps])
+    floor = NEGLIGIBLE * _largest(before, after)
     scores = np.array([
-        _suspicion(criterion, before[end - len(s) : end], after[end - len(s) : end])
+        _suspicion(criterion, before[end - len(s) : end], after[end - len(s) : end], floor)
         for s, end in zip(steps, ends, strict=True)
     ])  # fmt: skip
     defined = int(np.count_nonzero(~np.isnan(scores)))
     clear = np.flatnonzero(scores == 2)[:JUDGED]
     equal = np.flatnonzero(scores == 1)[:JUDGED]
-    return judge_all(subject, criterion, [cases[i] for i in (*clear, *equal)], len(cases), defined)
+    finding = judge_all(subject, criterion, [cases[i] for i in clear], len(cases), defined)
+    if finding.case is not None:
+        return finding
+    doubtful = judge_all(subject, criterion, [cases[i] for i in equal], 0, 0)
+    return finding._replace(case=doubtful.case, judgement=doubtful.judgement, open=finding.open + doubtful.open)
 
 
-def _suspicion(criterion: Criterion, before: Array, after: Array) -> float:
+def _largest(before: Array, after: Array) -> float:
+    values = np.abs(np.concatenate([before, after]))
+    values = values[np.isfinite(values)]
+    return float(values.max()) if len(values) else 0.0
+
+
+def _suspicion(criterion: Criterion, before: Array, after: Array, floor: float) -> float:
     """2 for a clear violation in float64, 1 for what may be an equality, 0 for none, nan for no value."""
     if not len(before) or np.isnan(before).any() or np.isnan(after).any():
         return np.nan
@@ -144,7 +161,7 @@ def _suspicion(criterion: Criterion, before: Array, after: Array) -> float:
         scale = np.maximum(np.abs(before), np.abs(after))
     if not np.isfinite(change).all():
         return np.nan
-    sure = SUSPICIOUS * scale
+    sure = np.maximum(SUSPICIOUS * scale, floor)
     relation = criterion.relation
     if relation == "->":
         return 2.0 if np.any(np.abs(change) > 1e-4 * scale) else 0.0
@@ -167,7 +184,7 @@ def judge_all(subject: Subject, criterion: Criterion, cases: Sequence[Case], tri
             continue
         if judgement.violated:
             return Finding(case, judgement, tried, defined, doubtful)
-        doubtful += judgement.violated is None and criterion.strict  # elsewhere an equality is no offence
+        doubtful += judgement.violated is None
     return Finding(None, None, tried, defined, doubtful)
 
 
@@ -181,9 +198,5 @@ def boundary_cases(criterion: Criterion) -> list[Case]:
     """Signals with one non-zero, which P7 and P8 are not judged on."""
     if criterion.key not in ("P7", "P8"):
         return []
-    return [Case(c, criterion_move(criterion, c)) for c in (signal([(0, 1), (1, 1)]), signal([(0, 3), (1, 1)]))]
-
-
-def criterion_move(criterion: Criterion, c: Signal) -> Move:
-    """The move that touches the one non-zero."""
-    return (len(c) - 1,) if criterion.key == "P7" else ()
+    move: Move = (1,) if criterion.key == "P7" else ()  # the one non-zero grows
+    return [Case(c, move) for c in (signal([(0, 1), (1, 1)]), signal([(0, 3), (1, 1)]))]

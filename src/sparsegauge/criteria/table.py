@@ -24,7 +24,7 @@ SHRINKING = [Fraction(1, 10**k) for k in (30, 60, 120, 300)]  # distances for P1
 GROWING = [10**k for k in (1, 2, 3, 6, 12)]  # how far beta is above the other coefficients, for P7
 LARGE_ENOUGH = 1000  # the least that the last beta of a certificate must reach
 LENGTHS = [10**k for k in (3, 6, 9, 12, 15)]  # for P9
-SHORTER_LENGTHS = [10**k for k in (1, 2, 3, 4)]  # for P9 of a metric that needs all coefficients in an array
+SHORTER_LENGTHS = [10**k for k in (1, 2, 3)]  # for P9 of a metric that needs all coefficients in an array
 
 
 class Illegal(ValueError):
@@ -311,7 +311,7 @@ def _are_spikes(steps: list[Step]) -> None:
         _demand(before == spike(length(before)) and after == spike(length(before) + 1), "0_{N-1}||1 and 0_N||1")
         _demand(length(before) >= 10 * n, "each length at least ten times the one before")
         n = length(before)
-    _demand(n >= SHORTER_LENGTHS[-1], "the last length is at least 10,000")
+    _demand(n >= SHORTER_LENGTHS[-1], "the last length is at least 1,000")
 
 
 # P10 and P11: bounds

@@ -325,10 +325,13 @@ def check_parameters(metric: Metric, parameters: Mapping[str, Any]) -> dict[str,
     for name in parameters:
         if name not in metric.parameters:
             raise InvalidInput(_unknown_parameter(metric, name))
-    return {
+    checked = {
         name: parameter.check(parameters[name]) if name in parameters else parameter.default
         for name, parameter in metric.parameters.items()
     }
+    if metric.name == "pq_index":
+        norms.check_index(**checked)
+    return checked
 
 
 def _unknown_parameter(metric: Metric, parameter: str) -> str:

@@ -263,10 +263,16 @@ def pq_index(
     >>> sg.pq_index([0, 0, 0, 5])
     0.75
     """
+    low, high = check_index(p, q)
+    return measured(x, axis, nan_policy, zero, lambda row: -np.expm1(_log_ratio_of_means(row, low, high)))
+
+
+def check_index(p: Any, q: Any) -> tuple[float, float]:
+    """The orders of `pq_index`, 0 < p < q."""
     low, high = INDEX_P.check(p), INDEX_Q.check(q)
     if not low < high:
         raise InvalidInput(f"p must be less than q, got p={p!r} and q={q!r}; the defaults are p=0.5 and q=1")
-    return measured(x, axis, nan_policy, zero, lambda row: -np.expm1(_log_ratio_of_means(row, low, high)))
+    return low, high
 
 
 def _log_ratio_of_means(row: Rows, p: float, q: float) -> Array:

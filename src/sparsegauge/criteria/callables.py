@@ -1,0 +1,150 @@
+"""A metric of the user's own: any function of one array, and how far its values can be trusted.
+
+It is tried on fractions, whose values are exact; then on numbers of 50 digits and more; then on float64. There only a
+clear difference counts, of 1 % and more, and its noise is measured besides: what of the second difference
+f(x + h) + f(x - h) - 2 f(x) does not shrink with h.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Sequence
+from fractions import Fraction
+from itertools import pairwise
+from typing import Any
+
+import numpy as np
+
+from .._arrays import Array
+from ..errors import InvalidInput
+from .formulas import Pairs, length
+from .numbers import DIGITS, Bounds, Undefined, as_fraction, exactly, fraction_of
+from .precise import Precise, maker
+from .table import Signal
+
+LONGEST = 10**5  # coefficients that are laid out in an array
+SAMPLE = (3.0, 1.0, 2.0, 5.0, 0.5)
+STEPS = [10.0**-k for k in range(2, 16)]
+DIRECTIONS = 4
+SHRINKING = 0.3  # of a second difference from one step to the next: a kink has 0.1, a curve 0.01, noise 1
+RELATIVE, ABSOLUTE = 5e-3, 1e-6  # of the value, and of the metric's scale, that float64 must exceed in any case
+
+
+class CallableSubject:
+    """Any function of one array that returns a number."""
+
+    precisions: Sequence[int] = DIGITS[:2]
+    arrays_only = True
+
+    def __init__(self, function: Callable[..., Any], parameters: dict[str, Any]) -> None:
+        self.name = getattr(function, "__qualname__", type(function).__name__)
+        self.parameters = dict(parameters)
+        self._function = function
+        self._check_on_a_sample()
+
+    def _check_on_a_sample(self) -> None:
+        sample = np.array(SAMPLE)
+        try:
+            once, again = (float(self._call(sample.copy())) for _ in range(2))
+        except Exception as error:  # whatever the callable raises
+            raise InvalidInput(
+                f"the metric {self.name!r} failed on {sample.tolist()} ({type(error).__name__}: {error}); it is called "
+                "with one 1-D float array and must return one number (functools.partial sets other arguments)"
+            ) from error
+        self._scale = abs(once)
+        if once != again and not (math.isnan(once) and math.isnan(again)):
+            raise InvalidInput(
+                f"the metric {self.name!r} is no function: two calls on {sample.tolist()} gave {once} and {again}"
+            )
+
+    def _call(self, array: Any) -> Any:
+        return self._function(array, **self.parameters)
+
+    def enclose(self, signals: Sequence[Signal], digits: int) -> tuple[list[Bounds], str]:
+        """Bounds of the values of some signals, and the arithmetic that gave them."""
+        if any(length(c) > LONGEST for c in signals):
+            raise Undefined
+        for attempt in (self._rational, self._precise):
+            found = [attempt(c, digits) for c in signals]
+            if None not in found:
+                return [b for b in found if b is not None], attempt.__name__[1:]
+        return [self._floating(c) for c in signals], "float64"
+
+    def _rational(self, c: Signal, digits: int) -> Bounds | None:
+        value = self._attempt(c, lambda x: x)
+        if isinstance(value, bool | np.bool_) or not isinstance(value, Fraction | int | np.integer):
+            return None
+        return exactly(int(value) if isinstance(value, np.integer) else value)
+
+    def _precise(self, c: Signal, digits: int) -> Bounds | None:
+        values = []
+        for working in (digits + 10, digits + 40):
+            value = self._attempt(c, maker(working))
+            if not isinstance(value, Precise) or value.tainted:
+                return None
+            values.append(fraction_of(value.number._mpf_))
+        margin = max(abs(values[1]), Fraction(1)) / 10 ** (digits - 5)
+        if abs(values[0] - values[1]) > margin / 10:
+            return None  # it does not settle: the callable loses digits that it should have
+        return Bounds(values[1] - margin, values[1] + margin)
+
+    def _attempt(self, c: Signal, convert: Callable[[Fraction], Any]) -> Any:
+        array = np.empty(length(c), dtype=object)
+        array[:] = [convert(value) for value, count in c for _ in range(count)]
+        try:
+            return self._call(array)
+        except Exception:
+            return None  # it was not written for such numbers; float64 is next
+
+    def _floating(self, c: Signal) -> Bounds:
+        row = laid_out(c)
+        value = self._number(row)
+        rng = np.random.default_rng(0)
+        noise = max(self._noise(row, value, rng.uniform(-1, 1, len(row))) for _ in range(DIRECTIONS))
+        margin = Fraction(10 * noise + RELATIVE * abs(value) + ABSOLUTE * self._scale)
+        return Bounds(Fraction(value) - margin, Fraction(value) + margin)
+
+    def _noise(self, row: Array, value: float, direction: Array) -> float:
+        """What of the second differences along a direction does not shrink with the step."""
+        seconds = [
+            abs(self._number(row * (1 + step * direction)) + self._number(row * (1 - step * direction)) - 2 * value)
+            for step in STEPS
+        ]
+        return max([0.0, *(small - SHRINKING * large for large, small in pairwise(seconds))])
+
+    def _number(self, row: Array) -> float:
+        """The value in float64; an input that the callable refuses has none."""
+        try:
+            value = float(self._call(row.copy()))
+        except Exception as error:
+            raise Undefined from error
+        if not math.isfinite(value):
+            raise Undefined
+        return value
+
+    def same(self, one: Signal, other: Signal) -> bool:
+        """Nothing formal is known of a callable."""
+        return False
+
+    def screen(self, signals: Sequence[Signal]) -> Array:
+        """float64 values, one by one; nan where there is none."""
+        return np.array([self.weighted(c) for c in signals])
+
+    def weighted(self, c: Pairs) -> float:
+        """The float64 value, with all coefficients laid out."""
+        if length(c) > LONGEST:
+            return math.nan
+        try:
+            return self._number(laid_out(c))
+        except Undefined:
+            return math.nan
+
+    def special_values(self) -> list[Fraction]:
+        """Numbers among the parameters, which may be thresholds."""
+        numbers = [float(x) for x in self.parameters.values() if isinstance(x, int | float | np.number)]
+        return [as_fraction(x) for x in numbers if 1e-6 < x < 1e6]
+
+
+def laid_out(c: Pairs) -> Array:
+    """All coefficients, one by one."""
+    return np.repeat([float(value) for value, _ in c], [count for _, count in c])
