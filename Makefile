@@ -6,10 +6,10 @@ READY := .venv/.ready
 .PHONY: test test-all lint types bench report pages clean
 
 test: lint types
-	$(BIN)/pytest
+	$(BIN)/pytest -n auto
 
 test-all: lint types
-	$(BIN)/pytest -m ""
+	$(BIN)/pytest -n auto -m ""
 
 lint: $(READY)
 	$(BIN)/ruff check .

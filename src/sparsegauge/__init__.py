@@ -10,13 +10,30 @@ __version__ = "0.1.0"
 # Public name -> the module that holds it. Loaded on first use: `import sparsegauge` loads neither Numba nor matplotlib.
 _WHERE = {
     "Audit": "criteria.audit",
+    "BasisPursuit": "recovery.rivals",
     "CRITERIA": "criteria.table",
     "CoefficientNormaliser": "normalise",
+    "DantzigSelector": "recovery.rivals",
+    "EP": "recovery.ep",
+    "GDSAscent": "recovery.ascent",
+    "GDSReweighted": "recovery.reweighted",
+    "IRLS": "recovery.rivals",
     "InvalidInput": "errors",
+    "LARS": "recovery.rivals",
+    "Lasso": "recovery.rivals",
     "METRICS": "metrics.catalogue",
     "Metric": "metrics.catalogue",
+    "MinimumNorm": "recovery.rivals",
     "MissingExtra": "errors",
+    "OMP": "recovery.rivals",
     "PaperAudit": "criteria.claims",
+    "Portfolio": "recovery.portfolio",
+    "Recovery": "recovery.problem",
+    "ReweightedL1": "recovery.rivals",
+    "SBL": "recovery.rivals",
+    "SL0": "recovery.rivals",
+    "SPSA": "recovery.spsa",
+    "SparseRecovery": "recovery.estimator",
     "SparsegaugeError": "errors",
     "StaleStudy": "errors",
     "Verdict": "criteria.audit",
@@ -27,6 +44,7 @@ _WHERE = {
     "d_norm": "metrics.norms",
     "demo": "signals",
     "fggi": "metrics.gini_family",
+    "gaussian_matrix": "simulate",
     "gds": "metrics.gds",
     "gds_gradient": "metrics.gds",
     "gds_profile": "metrics.gds",
@@ -62,7 +80,9 @@ _WHERE = {
     "pfgi3": "metrics.gini_family",
     "pq_index": "metrics.norms",
     "pq_mean": "metrics.norms",
+    "recover": "recovery.portfolio",
     "s_gini": "metrics.gini_family",
+    "sparse_signal": "simulate",
     "stored_audits": "criteria.stored",
     "theil": "metrics.inequality",
     "treves_rolls": "metrics.norms",
@@ -72,13 +92,30 @@ _WHERE = {
 
 __all__ = [  # noqa: RUF022 (all capitals first, then by name)
     "Audit",
+    "BasisPursuit",
     "CRITERIA",
     "CoefficientNormaliser",
+    "DantzigSelector",
+    "EP",
+    "GDSAscent",
+    "GDSReweighted",
+    "IRLS",
     "InvalidInput",
+    "LARS",
+    "Lasso",
     "METRICS",
     "Metric",
+    "MinimumNorm",
     "MissingExtra",
+    "OMP",
     "PaperAudit",
+    "Portfolio",
+    "Recovery",
+    "ReweightedL1",
+    "SBL",
+    "SL0",
+    "SPSA",
+    "SparseRecovery",
     "SparsegaugeError",
     "StaleStudy",
     "Verdict",
@@ -90,6 +127,7 @@ __all__ = [  # noqa: RUF022 (all capitals first, then by name)
     "d_norm",
     "demo",
     "fggi",
+    "gaussian_matrix",
     "gds",
     "gds_gradient",
     "gds_profile",
@@ -125,7 +163,9 @@ __all__ = [  # noqa: RUF022 (all capitals first, then by name)
     "pfgi3",
     "pq_index",
     "pq_mean",
+    "recover",
     "s_gini",
+    "sparse_signal",
     "stored_audits",
     "theil",
     "treves_rolls",
@@ -166,7 +206,27 @@ if TYPE_CHECKING:
         treves_rolls,
     )
     from .normalise import CoefficientNormaliser, normalised_gds
+    from .recovery.ascent import GDSAscent
+    from .recovery.ep import EP
+    from .recovery.estimator import SparseRecovery
+    from .recovery.portfolio import Portfolio, recover
+    from .recovery.problem import Recovery
+    from .recovery.reweighted import GDSReweighted
+    from .recovery.rivals import (
+        IRLS,
+        LARS,
+        OMP,
+        SBL,
+        SL0,
+        BasisPursuit,
+        DantzigSelector,
+        Lasso,
+        MinimumNorm,
+        ReweightedL1,
+    )
+    from .recovery.spsa import SPSA
     from .signals import demo
+    from .simulate import gaussian_matrix, sparse_signal
 
 
 def __getattr__(name: str) -> Any:

@@ -1,0 +1,148 @@
+"""Systems A x = y: dense, sparse and matrix-free, real and complex, checked once."""
+
+from __future__ import annotations
+
+import math
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ..errors import InvalidInput
+from .checks import check_number
+from .signals import Array, is_sparse
+
+LARGEST_MATRIX = 4_000_000  # entries up to which a sparse array or an operator is written out
+
+
+class System(NamedTuple):
+    """y = A x. `matrix` is A written out (None where it is too large), `structured` says that A did not come so."""
+
+    operator: Any
+    matrix: NDArray[Any] | None
+    y: NDArray[Any]
+    structured: bool
+
+    @property
+    def m(self) -> int:
+        """How many measurements there are."""
+        return int(self.operator.shape[0])
+
+    @property
+    def n(self) -> int:
+        """How many unknowns there are."""
+        return int(self.operator.shape[1])
+
+    def forward(self, x: NDArray[Any]) -> NDArray[Any]:
+        """A x."""
+        return np.asarray((self.operator if self.matrix is None else self.matrix) @ x)
+
+    def adjoint(self, r: NDArray[Any]) -> NDArray[Any]:
+        """A^H r."""
+        if self.matrix is not None:
+            return np.asarray(self.matrix.conj().T @ r)
+        return np.asarray(self.operator.rmatvec(r) if hasattr(self.operator, "rmatvec") else self.operator.conj().T @ r)
+
+
+def as_system(A: Any, y: Any) -> System:
+    """A and y as they may be used; nothing of the caller's is changed."""
+    structured = is_sparse(A) or _is_operator(A)
+    operator = A if structured else _as_matrix(A)
+    shape = tuple(getattr(operator, "shape", ()))
+    if len(shape) != 2 or 0 in shape:
+        raise InvalidInput(f"A must have at least one row and one column, got shape {shape}")
+    if is_sparse(A):
+        _refuse_non_finite("A", A.data if hasattr(A, "data") else A.tocoo().data)
+    measurements = _as_vector("y", y, shape[0])
+    matrix = operator if not structured else _written_out(operator, shape)
+    if matrix is not None:
+        _refuse_non_finite("A", matrix)
+    return System(operator, matrix, measurements, structured)
+
+
+def _is_operator(A: Any) -> bool:
+    return not isinstance(A, np.ndarray) and all(hasattr(A, name) for name in ("matvec", "rmatvec", "shape"))
+
+
+def _as_matrix(A: Any) -> NDArray[Any]:
+    try:
+        array = np.asarray(A)
+    except Exception as error:  # whatever the object's own conversion raises
+        raise InvalidInput(f"A cannot be made into an array ({error}); pass a table of numbers") from error
+    if array.ndim != 2 or array.dtype.kind not in "biufc":
+        raise InvalidInput(
+            f"A must be a two-dimensional array of numbers, a SciPy sparse array or a LinearOperator, got "
+            f"{type(A).__name__} of shape {array.shape} and dtype {array.dtype}"
+        )
+    return array.astype(np.complex128 if array.dtype.kind == "c" else np.float64)
+
+
+def _as_vector(name: str, values: Any, length: int) -> NDArray[Any]:
+    try:
+        array = np.asarray(values)
+    except Exception as error:
+        raise InvalidInput(f"{name} cannot be made into an array ({error}); pass a list of numbers") from error
+    if array.dtype.kind not in "biufc" or array.ndim != 1:
+        raise InvalidInput(f"{name} must be one-dimensional numbers, got shape {array.shape}, dtype {array.dtype}")
+    if len(array) != length:
+        raise InvalidInput(f"{name} must have {length} entries to fit A, got {len(array)}")
+    array = array.astype(np.complex128 if array.dtype.kind == "c" else np.float64)
+    _refuse_non_finite(name, array)
+    return array
+
+
+def _refuse_non_finite(name: str, array: NDArray[Any]) -> None:
+    if not np.isfinite(array).all():
+        raise InvalidInput(f"{name} has NaN or infinite entries; remove the rows that hold them")
+
+
+def _written_out(operator: Any, shape: tuple[int, ...]) -> NDArray[Any] | None:
+    if math.prod(shape) > LARGEST_MATRIX:
+        return None
+    if is_sparse(operator):
+        matrix = np.asarray(operator.toarray())
+    else:
+        kind = np.complex128 if np.dtype(operator.dtype or np.float64).kind == "c" else np.float64
+        matrix = np.column_stack([operator.matvec(column) for column in np.eye(shape[1], dtype=kind)])
+    return matrix.astype(np.complex128 if matrix.dtype.kind == "c" else np.float64)
+
+
+def as_start(x0: Any, n: int) -> NDArray[Any] | None:
+    """Where to start, or None."""
+    return None if x0 is None else _as_vector("x0", x0, n)
+
+
+def as_bounds(bounds: Any, n: int) -> tuple[Array, Array] | None:
+    """(low, high), numbers or arrays or None on either side, as two arrays; None where nothing is bounded."""
+    if bounds is None:
+        return None
+    if isinstance(bounds, str) or not hasattr(bounds, "__len__") or len(bounds) != 2:
+        raise InvalidInput(f"bounds must be a pair (low, high), e.g. (0, None) for x >= 0, got {bounds!r}")
+    low, high = (_bound(side, n, default) for side, default in zip(bounds, (-math.inf, math.inf), strict=True))
+    if np.any(low > high):
+        raise InvalidInput("bounds: low must not exceed high anywhere")
+    return None if np.all(np.isinf(low)) and np.all(np.isinf(high)) else (low, high)
+
+
+def _bound(side: Any, n: int, default: float) -> Array:
+    array = np.asarray(default if side is None else side)
+    if array.dtype.kind not in "biuf" or array.ndim > 1 or (array.ndim == 1 and len(array) != n):
+        raise InvalidInput(f"each side of bounds is a number, None or {n} numbers, got {side!r:.60}")
+    array = np.broadcast_to(array.astype(np.float64), (n,))
+    if np.isnan(array).any():
+        raise InvalidInput("bounds must not be NaN; use None for no bound")
+    return np.array(array)
+
+
+def as_noise(noise: Any, m: int) -> float:
+    """The largest residual |A x - y|_2 that noise explains.
+
+    A number is the standard deviation of each measurement's noise; ("residual", r) is the bound r itself.
+    """
+    if isinstance(noise, tuple) and len(noise) == 2 and noise[0] == "residual":
+        bound = check_number("the residual bound", noise[1])
+    else:
+        bound = check_number("noise", noise) * math.sqrt(m + 2 * math.sqrt(2 * m))  # two deviations above the mean
+    if not 0 <= bound < math.inf:
+        raise InvalidInput(f"noise must be a standard deviation >= 0 or ('residual', r >= 0), got {noise!r}")
+    return bound

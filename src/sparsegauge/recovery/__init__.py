@@ -1,0 +1,1 @@
+"""Sparse signals from few measurements: problems, solvers, certificates."""

@@ -1,0 +1,70 @@
+"""SparseRecovery: the solvers behind scikit-learn's face."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.base import BaseEstimator, RegressorMixin
+from sklearn.utils.validation import check_is_fitted, validate_data
+
+from .portfolio import recover
+from .problem import Recovery, Solver
+
+
+class SparseRecovery(RegressorMixin, BaseEstimator):  # type: ignore[misc]
+    """Sparse coefficients of a linear model, by any solver: ``fit(A, y)``, then ``coef_``.
+
+    Parameters
+    ----------
+    solver : Solver, optional
+        `Portfolio()` by default.
+    noise : float or ("residual", float)
+        The standard deviation of the noise in each measurement, or the largest norm of the residual.
+    bounds : (low, high), optional
+        Numbers, arrays or None.
+    random_state : int, numpy.random.Generator or None
+        For solvers that toss coins.
+
+    Attributes
+    ----------
+    coef_ : ndarray of shape (n_features,)
+        The sparse solution.
+    recovery_ : Recovery
+        Everything about it: status, residual, certificate.
+    n_iter_ : int
+        How many solves it took.
+
+    Examples
+    --------
+    >>> import sparsegauge as sg
+    >>> x = sg.sparse_signal(60, 5, "normal", rng=0)
+    >>> A = sg.gaussian_matrix(30, 60, rng=1)
+    >>> model = sg.SparseRecovery(random_state=0).fit(A, A @ x)
+    >>> bool(abs(model.coef_ - x).max() < 1e-9), model.recovery_.certified
+    (True, True)
+    """
+
+    def __init__(
+        self, solver: Solver | None = None, *, noise: Any = 0.0, bounds: Any = None, random_state: Any = None
+    ) -> None:
+        self.solver = solver
+        self.noise = noise
+        self.bounds = bounds
+        self.random_state = random_state
+
+    def fit(self, X: Any, y: Any) -> SparseRecovery:
+        """Find sparse coefficients with X coef = y."""
+        X, y = validate_data(self, X, y, y_numeric=True, dtype=np.float64)
+        self.recovery_: Recovery = recover(
+            X, y, solver=self.solver, noise=self.noise, bounds=self.bounds, rng=self.random_state
+        )
+        self.coef_: NDArray[Any] = self.recovery_.x
+        self.n_iter_: int = max(self.recovery_.nit, 1)
+        return self
+
+    def predict(self, X: Any) -> NDArray[Any]:
+        """X coef."""
+        check_is_fitted(self)
+        return np.asarray(validate_data(self, X, reset=False, dtype=np.float64) @ self.coef_)

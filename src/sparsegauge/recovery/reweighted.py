@@ -1,0 +1,233 @@
+r"""GDSReweighted: least squares whose weights are the slopes of S_p.
+
+Why it works. The slope -d log S_p/dc_i says what a coefficient costs: positive for those that S_p would rather have
+smaller, negative for those it would rather have larger. S_p^(1/p) is proportional to |D c|_p / |c|_p with D the
+pairwise differences. Dinkelbach's step and a linearised |D c|_p give a majoriser of its negative: a weighted l1 norm
+where the slope is positive, and a well at a positive level where it is negative. Scale invariance, sum c_i dS/dc_i = 0,
+forces some slopes to be negative: the wells cannot be left out, only shared. Here all share one level,
+L = sum c^p / sum c^(p-1). With e = sqrt(x^2 + eps), w = -d log S_p/dc in units of its largest, and c = |x|,
+
+    h0 = max(w, floor) (e/L)^(r-1) / e                             the well at zero, an l_r norm by reweighting
+    h1 = well (1 - max(w, 0))^sharpness / sqrt((c - L)^2 + eps)    the well at the common level
+
+    x <- argmin sum h0 |x|^2 + h1 |x - L sign x|^2   subject to A x = y,
+
+and eps falls from 4 mean |x|^2 by halves. The one-sided form takes c = max(s x, 0) and charges the wrong side ten
+times.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.sparse.linalg import LinearOperator, cg
+
+from .._arrays import Array, Parameter, check_count, check_order
+from ..errors import InvalidInput
+from ._kernels import support, wells
+from .problem import CALLED_OFF, CONVERGED, Callback, Problem, Recovery, Solver, finished
+
+FLOOR = Parameter("floor", 0.03, low=0, high=1)
+WELL = Parameter("well", 0.3, low=0, low_included=True)
+SHARPNESS = Parameter("sharpness", 6.0, low=0)
+EXPONENT = Parameter("exponent", 1.0, low=0, high=1, high_included=True)
+JITTER = Parameter("jitter", 0.0, low=0, low_included=True)
+SIDES = (-1, 0, 1)
+
+
+@dataclass(frozen=True, kw_only=True)
+class GDSReweighted(Solver):
+    """Iteratively reweighted least squares by the slopes of S_p, with a well at zero and one at a common level.
+
+    Real or complex, dense or matrix-free, with or without noise; bounds by a one-sided form (x >= 0 or x <= 0) and by
+    wells at the bounds.
+
+    Parameters
+    ----------
+    order : float
+        p > 1. High orders look at the large coefficients alone.
+    floor : float
+        The least weight, in units of the largest.
+    well, sharpness : float
+        The depth of the well at the common level (0 leaves it out), and how sharply it sets in.
+    exponent : float
+        r of the l_r norm at zero, 0 < r <= 1.
+    side : {-1, 0, 1}
+        The sign that is expected of all non-zeros; 0 for none.
+    jitter : float
+        The spread of random factors on the weights, for restarts.
+    stages, steps : int
+        How often eps is halved, and the most steps at each.
+    """
+
+    order: float = 4.0
+    floor: float = FLOOR.default
+    well: float = WELL.default
+    sharpness: float = SHARPNESS.default
+    exponent: float = EXPONENT.default
+    side: int = 0
+    jitter: float = 0.0
+    stages: int = wells.HALVINGS
+    steps: int = wells.STEPS
+
+    def __post_init__(self) -> None:
+        if not 1 < check_order(self.order) < math.inf:
+            raise InvalidInput(f"order must be a finite number above 1, got {self.order!r}")
+        for parameter in (FLOOR, WELL, SHARPNESS, EXPONENT, JITTER):
+            parameter.check(getattr(self, parameter.name))
+        if self.side not in SIDES:
+            raise InvalidInput(f"side must be -1, 0 or 1, got {self.side!r}")
+        check_count("stages", self.stages, least=1)
+        check_count("steps", self.steps, least=1)
+
+    def solve(self, problem: Problem, rng: np.random.Generator, callback: Callback | None = None) -> Recovery:
+        """One run."""
+        x, nit, _, stopped = self.run(problem, rng, callback=callback)
+        status = CALLED_OFF if stopped else CONVERGED
+        return finished(problem, x, status=status, nit=nit, nfev=nit, order=self.order)
+
+    def run(
+        self, problem: Problem, rng: np.random.Generator, *, certifying: bool = False, callback: Callback | None = None
+    ) -> tuple[NDArray[Any], int, bool, bool]:
+        """x, the number of solves, whether the search for a certificate ended it, and whether the callback did."""
+        jitter = np.exp(self.jitter * rng.standard_normal(problem.n))
+        if self._is_plain(problem) and callback is None:
+            reduced = problem.reduced
+            x = np.empty(problem.n)
+            filler = rng.standard_normal((reduced.rank, support.SPARE))
+            options = (
+                float(self.order),
+                self.floor,
+                self.well,
+                self.sharpness,
+                self.exponent,
+                float(self._side(problem)),
+            )
+            certified, solves = wells.descend(
+                reduced.B, reduced.b, problem.start(), *options, jitter, filler, certifying and reduced.rank > 2, x,
+                self.stages, self.steps,
+            )  # fmt: skip
+            return x, solves, certified, False
+        x, solves, stopped = _General(self, problem, jitter).run(callback)
+        return x, solves, False, stopped
+
+    def _is_plain(self, problem: Problem) -> bool:
+        """Whether the compiled run is for it: a real matrix, no noise, at most a sign."""
+        if problem.system.matrix is None or problem.is_complex or problem.noise > 0:
+            return False
+        return problem.bounds is None or self._side(problem) != 0
+
+    def _side(self, problem: Problem) -> int:
+        """The sign that the bounds demand, or the one that was asked for."""
+        if problem.bounds is not None:
+            low, high = problem.bounds
+            if np.all(low == 0) and np.all(np.isinf(high)):
+                return 1
+            if np.all(high == 0) and np.all(np.isinf(low)):
+                return -1
+            return 0
+        return self.side
+
+
+class _General:
+    """The same steps for operators, complex systems, noise and boxes."""
+
+    def __init__(self, solver: GDSReweighted, problem: Problem, jitter: Array) -> None:
+        self.solver, self.problem, self.jitter = solver, problem, jitter
+        self.dense = problem.system.matrix is not None
+
+    def run(self, callback: Callback | None) -> tuple[NDArray[Any], int, bool]:
+        """x, the number of solves, and whether the callback stopped it."""
+        solver, problem = self.solver, self.problem
+        x = problem.start() if self.dense else self._least_norm()
+        width = wells.FIRST_WIDTH * float(np.mean(np.abs(x) ** 2))
+        eps, solves = width, 0
+        for _ in range(solver.stages):
+            for _ in range(solver.steps if self.dense else min(solver.steps, 3)):
+                previous = x
+                x = problem.clipped(self._step(x, eps))
+                solves += 1
+                if callback is not None and callback(solves, x):
+                    return x, solves, True
+                if np.linalg.norm(x - previous) < wells.SETTLED * math.sqrt(eps / width) * np.linalg.norm(x):
+                    break
+            eps *= 0.5
+        return x, solves, False
+
+    def _step(self, x: NDArray[Any], eps: float) -> NDArray[Any]:
+        solver = self.solver
+        weight, level = np.empty(len(x)), np.empty(len(x))
+        options = (float(solver.order), solver.floor, solver.well, solver.sharpness, solver.exponent)
+        wells.weigh(np.abs(x), eps, *options, 0.0, self.jitter, weight, level)
+        target = level * np.exp(1j * np.angle(x)) if np.iscomplexobj(x) else level * np.sign(x)
+        weight, target = self._within_bounds(x, eps, weight, target)
+        return self._solve(weight, target)
+
+    def _within_bounds(
+        self, x: NDArray[Any], eps: float, weight: Array, target: NDArray[Any]
+    ) -> tuple[Array, NDArray[Any]]:
+        """What lies at or beyond a bound is drawn to it."""
+        if self.problem.bounds is None:
+            return weight, target
+        low, high = self.problem.bounds
+        beyond = (x <= low) | (x >= high)
+        pull = wells.PENALTY / math.sqrt(eps)
+        bound = np.where(x <= low, low, high)
+        weight = np.where(beyond, weight + pull, weight)
+        with np.errstate(invalid="ignore"):  # an infinite bound is never met
+            return weight, np.where(beyond, (target * (weight - pull) + pull * bound) / weight, target)
+
+    def _solve(self, weight: Array, target: NDArray[Any]) -> NDArray[Any]:
+        """argmin sum weight |x - target|^2 subject to |A x - y| <= noise."""
+        problem = self.problem
+        if not self.dense:
+            return self._solve_by_cg(weight, target)
+        if problem.noise == 0:
+            B, b = problem.reduced.B, problem.reduced.b
+            multiplier = np.linalg.solve((B / weight) @ B.conj().T, b - B @ target)
+            return np.asarray(target + (B.conj().T @ multiplier) / weight)
+        A = problem.matrix()
+        values, vectors = np.linalg.eigh((A / weight) @ A.conj().T)
+        left = vectors.conj().T @ (problem.system.y - A @ target)
+        ridge = _ridge(np.maximum(values, 0.0), np.abs(left), problem.noise)
+        multiplier = vectors @ (left / (np.maximum(values, 0.0) + ridge)) if math.isfinite(ridge) else 0 * left
+        return np.asarray(target + (A.conj().T @ multiplier) / weight)
+
+    def _solve_by_cg(self, weight: Array, target: NDArray[Any]) -> NDArray[Any]:
+        """The same by conjugate gradients; noise enters as a ridge of its own size."""
+        system = self.problem.system
+        left = system.y - system.forward(target)
+        typical = float(np.mean(1.0 / weight))
+        ridge = typical * (self.problem.noise / max(self.problem.scale, 1e-300)) ** 2 + 1e-12 * typical
+
+        def normal(u: NDArray[Any]) -> NDArray[Any]:
+            return system.forward(system.adjoint(u) / weight) + ridge * u
+
+        size = (self.problem.m, self.problem.m)
+        operator = LinearOperator(size, matvec=normal, dtype=left.dtype)
+        multiplier, _ = cg(operator, left, rtol=1e-8, maxiter=60)
+        return np.asarray(target + system.adjoint(multiplier) / weight)
+
+    def _least_norm(self) -> NDArray[Any]:
+        ones = np.ones(self.problem.n)
+        return self._solve_by_cg(ones, np.zeros(self.problem.n, self.problem.system.y.dtype))
+
+
+def _ridge(values: Array, left: Array, noise: float) -> float:
+    """The ridge at which the residual |ridge left / (values + ridge)| is the noise; inf where it never exceeds it."""
+    if np.linalg.norm(left) <= noise:
+        return math.inf
+    low, high = 0.0, float(values.max()) + 1.0
+    while np.linalg.norm(high * left / (values + high)) < noise:
+        high *= 2
+    for _ in range(60):
+        middle = 0.5 * (low + high)
+        if np.linalg.norm(middle * left / (values + middle)) > noise:
+            high = middle
+        else:
+            low = middle
+    return low if low > 0 else high

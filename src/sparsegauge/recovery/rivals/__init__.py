@@ -1,0 +1,19 @@
+"""The rivals: the solvers that everybody knows, in the same shape as ours."""
+
+from .greedy import OMP
+from .iterative import IRLS, SBL, SL0
+from .linear import BasisPursuit, DantzigSelector, MinimumNorm, ReweightedL1
+from .path import LARS, Lasso
+
+__all__ = [
+    "IRLS",
+    "LARS",
+    "OMP",
+    "SBL",
+    "SL0",
+    "BasisPursuit",
+    "DantzigSelector",
+    "Lasso",
+    "MinimumNorm",
+    "ReweightedL1",
+]

@@ -1,0 +1,50 @@
+"""Orthogonal matching pursuit."""
+
+from __future__ import annotations
+
+import warnings
+from dataclasses import dataclass
+
+import numpy as np
+from sklearn.linear_model import orthogonal_mp
+
+from ..._arrays import Array, check_count
+from ..problem import CONVERGED, STOPPED, Callback, Problem, Recovery, Solver, finished
+from .nearest import refuse_bounds
+
+
+@dataclass(frozen=True, kw_only=True)
+class OMP(Solver):
+    """One column after the other, always the one nearest to the residual, refitted by least squares.
+
+    Y. C. Pati, R. Rezaiifar and P. S. Krishnaprasad, "Orthogonal matching pursuit", Asilomar Conference, 1993; in
+    the form of scikit-learn, on columns of length one. It ends at `nonzeros` columns, or by default when the residual
+    is within the noise (1e-9 |y| without noise).
+    """
+
+    nonzeros: int | None = None
+
+    def __post_init__(self) -> None:
+        if self.nonzeros is not None:
+            check_count("nonzeros", self.nonzeros, least=1)
+
+    def solve(self, problem: Problem, rng: np.random.Generator, callback: Callback | None = None) -> Recovery:
+        """Solve one problem."""
+        refuse_bounds(problem, "OMP")
+        A, y = problem.real_matrix(), problem.system.y
+        if problem.scale <= problem.noise:
+            return finished(problem, np.zeros(problem.n))
+        lengths = np.linalg.norm(A, axis=0)
+        used = np.flatnonzero(lengths > 0)
+        columns = A[:, used] / lengths[used]
+        chosen = used[np.flatnonzero(self._pursued(columns, y / problem.scale, problem.tolerance() / problem.scale))]
+        x = np.zeros(problem.n)
+        x[chosen] = np.linalg.lstsq(A[:, chosen], y, rcond=None)[0]
+        enough = self.nonzeros is not None or problem.residual(x) <= problem.tolerance()
+        return finished(problem, x, status=CONVERGED if enough else STOPPED, nit=len(chosen))
+
+    def _pursued(self, columns: Array, y: Array, radius: float) -> Array:
+        nonzeros = None if self.nonzeros is None else min(self.nonzeros, *columns.shape)
+        with warnings.catch_warnings():  # dependent columns end it early, which shows in the residual
+            warnings.simplefilter("ignore", RuntimeWarning)
+            return np.asarray(orthogonal_mp(columns, y, n_nonzero_coefs=nonzeros, tol=None if nonzeros else radius**2))
