@@ -55,7 +55,7 @@ class Portfolio(Solver):
     """
 
     restarts: int = 12
-    propagations: int = 6
+    propagations: int = 24
     time_limit: float = TIME_LIMIT.default
 
     def __post_init__(self) -> None:
