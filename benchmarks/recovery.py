@@ -114,10 +114,7 @@ def main(trials: int, path: Path, names: list[str]) -> None:
     lines += ["", "The smallest M with 90 % success (with search), by K = 10, 20, ..., 60:", ""]
     lines += ["| solver | signal | 10 | 20 | 30 | 40 | 50 | 60 |", "|---|---|--:|--:|--:|--:|--:|--:|"]
     lines += [f"| {name} | {kind} | {' | '.join(row)} |" for (name, kind), row in smallest.items()]
-    path = Path(__file__).parents[1] / "docs" / "recovery_results.md"
-    heading = (
-        f"# Recovery: all solvers on the same problems\n\n{trials} trials a cell, from trial {FIRST_TRIAL} on.\n\n"
-    )
+    heading = f"# Recovery: success rates\n\n{trials} trials a cell, from trial {FIRST_TRIAL} on; one core.\n\n"
     path.write_text(heading + "\n".join(lines) + "\n", encoding="utf-8")
 
 

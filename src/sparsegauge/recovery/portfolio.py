@@ -108,9 +108,17 @@ class Portfolio(Solver):
         return x, exact and certificate.accepted(problem, x), solves
 
     def _propagated(self, problem: Problem, rng: np.random.Generator) -> Iterator[tuple[NDArray[Any], bool, int]]:
-        for iterate in EP(restarts=self.propagations).iterates(problem, rng):
-            found = certificate.certify(problem, iterate.inclusion, rng)
-            yield (iterate.x, False, 1) if found is None else (found, True, 1)
+        one_sided = [(_one_sided(problem), self.propagations // 4)] if problem.bounds is None else []
+        for prior, restarts in [*one_sided, (problem, self.propagations)]:
+            for iterate in EP(restarts=restarts).iterates(prior, rng):
+                found = certificate.certify(problem, iterate.inclusion, rng)
+                yield (iterate.x, False, 1) if found is None else (found, True, 1)
+
+
+def _one_sided(problem: Problem) -> Problem:
+    """The same as if all non-zeros had the likelier sign: no assumption, since the certificate decides."""
+    zeros, open_ended = np.zeros(problem.n), np.full(problem.n, np.inf)
+    return replace(problem, bounds=(zeros, open_ended) if _likely_side(problem) > 0 else (-open_ended, zeros))
 
 
 def _likely_side(problem: Problem) -> int:
