@@ -142,7 +142,12 @@ def as_noise(noise: Any, m: int) -> float:
     if isinstance(noise, tuple) and len(noise) == 2 and noise[0] == "residual":
         bound = check_number("the residual bound", noise[1])
     else:
-        bound = check_number("noise", noise) * math.sqrt(m + 2 * math.sqrt(2 * m))  # two deviations above the mean
+        bound = check_number("noise", noise) * noise_norm(m)
     if not 0 <= bound < math.inf:
         raise InvalidInput(f"noise must be a standard deviation >= 0 or ('residual', r >= 0), got {noise!r}")
     return bound
+
+
+def noise_norm(m: int) -> float:
+    """The norm that m values of unit normal noise hardly exceed: two deviations above its mean square."""
+    return math.sqrt(m + 2 * math.sqrt(2 * m))

@@ -12,9 +12,10 @@ from typing import Any
 import numpy as np
 
 from .._arrays import check_count
-from ..errors import InvalidInput, MissingExtra
+from ..errors import InvalidInput
 from . import directed
 from .certificate import as_json, from_json, judge_step, write
+from .claims import frame
 from .numbers import Undefined, decimals, order
 from .proofs import proof
 from .search import Finding, boundary_cases, random_cases, saturation_cases, search, small_cases
@@ -97,13 +98,9 @@ class Audit:
 
     def to_frame(self) -> Any:
         """One row a criterion, as a pandas DataFrame (extra `study`)."""
-        try:
-            import pandas as pd
-        except ImportError as error:
-            raise MissingExtra("a table needs pandas; pip install 'sparsegauge[study]'") from error
         rows = [asdict(verdict) | {"name": CRITERIA[key].name} for key, verdict in self.verdicts.items()]
         columns = ["criterion", "name", "status", "reason", "searched", "certificate", "boundary"]
-        return pd.DataFrame(rows, columns=columns).set_index("criterion")
+        return frame([{key: row[key] for key in columns} for row in rows])
 
     def to_json(self) -> str:
         """Everything, as JSON text."""
@@ -113,11 +110,15 @@ class Audit:
     def from_json(cls, text: str) -> Audit:
         """What `to_json` wrote."""
         try:
-            data = json.loads(text)
-            verdicts = {key: Verdict(**value) for key, value in data.pop("verdicts").items()}
-            return cls(verdicts=verdicts, **data | {"parameters": from_json(data["parameters"])})
+            return cls.of(json.loads(text))
         except (ValueError, TypeError, KeyError, AttributeError) as error:
             raise InvalidInput(f"this is not an audit's JSON ({error}); pass what to_json() gave") from error
+
+    @classmethod
+    def of(cls, data: dict[str, Any]) -> Audit:
+        """An audit from what JSON holds of it."""
+        verdicts = {key: Verdict(**value) for key, value in data["verdicts"].items()}
+        return cls(**data | {"verdicts": verdicts, "parameters": from_json(data["parameters"])})
 
 
 def audit(

@@ -25,7 +25,7 @@ from ..errors import InvalidInput
 from .numbers import Bounds, Undefined, decimals, gap, order, shown
 from .proofs import proof
 from .subject import Subject, as_subject
-from .table import CRITERIA, LARGE_ENOUGH, Criterion, Illegal, Signal, Step, signal
+from .table import CRITERIA, Criterion, Illegal, Signal, Step, signal
 
 PERSISTENT = 1 - Fraction(1, 10**12)  # a jump that keeps this share of its size does not vanish in the limit
 FADED = Fraction(1, 100)  # and one that falls to this share does
@@ -47,7 +47,7 @@ class Judgement(NamedTuple):
 def judge(subject: Subject, criterion: Criterion, steps: list[Step]) -> Judgement:
     """Whether the metric breaks the criterion on these steps; raises `Undefined` where it has no value."""
     if criterion.key == "P1":
-        return _judge_limit(subject, steps, lambda before, after: gap(before, after), Fraction(0))
+        return _judge_limit(subject, steps, gap, Fraction(0))
     if criterion.key == "P9":
         return _judge_limit(subject, steps, _relative_gap, SATURATED)
     if criterion.key == "P7":
@@ -79,17 +79,12 @@ def _judge_growth(subject: Subject, criterion: Criterion, steps: list[Step]) -> 
         if judgement.violated is None:
             break
         broken.append(judgement)
-    far = bool(broken) and step_reach(broken[-1].steps[0]) >= LARGE_ENOUGH
-    if len(broken) < 3 or not far:
+    told = [j.steps[0] for j in broken]
+    try:
+        criterion.legal(told)
+    except Illegal:  # too few, or not far enough
         return judgement._replace(violated=None)
-    return broken[-1]._replace(steps=[j.steps[0] for j in broken])
-
-
-def step_reach(step: Step) -> Fraction:
-    """How many times the largest of the others the growing coefficient is."""
-    before = step[0]
-    rest = before[-2][0] if before[-1][1] == 1 and len(before) > 1 else before[-1][0]
-    return before[-1][0] / rest if rest else Fraction(10**30)
+    return broken[-1]._replace(steps=told)
 
 
 def _relative_gap(before: Bounds, after: Bounds) -> Fraction:

@@ -10,6 +10,16 @@ from typing import Any
 
 from ..errors import InvalidInput, MissingExtra
 
+
+def frame(rows: list[dict[str, Any]]) -> Any:
+    """Rows as a pandas DataFrame whose index is their first entry (extra `study`)."""
+    try:
+        import pandas as pd
+    except ImportError as error:
+        raise MissingExtra("a table needs pandas; pip install 'sparsegauge[study]'") from error
+    return pd.DataFrame(rows).set_index(next(iter(rows[0])))
+
+
 VERDICTS = ("true", "false", "misprint", "undecided")
 
 
@@ -65,11 +75,7 @@ class PaperAudit:
 
     def to_frame(self) -> Any:
         """One row a claim, as a pandas DataFrame (extra `study`)."""
-        try:
-            import pandas as pd
-        except ImportError as error:
-            raise MissingExtra("a table needs pandas; pip install 'sparsegauge[study]'") from error
-        return pd.DataFrame([asdict(claim) for claim in self.claims]).set_index("key")
+        return frame([asdict(claim) for claim in self.claims])
 
     def to_json(self) -> str:
         """Everything, as JSON text."""

@@ -1,7 +1,7 @@
 """The directed search: families that are known to be hard, and an optimiser over values and multiplicities.
 
-Robin Hood at order 3 needs about ten coefficients of a special shape, at order 10 about seven thousand: random signals
-never show it. Counts are numbers here, so length costs nothing.
+Robin Hood at order 3 needs about ten coefficients of a special shape, and near order 2 a million: random signals never
+show it. Counts are numbers here, so length costs nothing.
 """
 
 from __future__ import annotations
@@ -14,8 +14,6 @@ import numpy as np
 from scipy.optimize import differential_evolution
 
 from .._arrays import Array
-from .certificate import judge
-from .numbers import Undefined
 from .search import Case, Finding, judge_all
 from .subject import Subject
 from .table import Criterion, Signal, signal
@@ -31,24 +29,18 @@ ROUNDINGS = (1, 2, 3, 4, 6)  # significant digits that a witness is tried with
 
 def floor_and_spike(largest: int) -> Iterator[Case]:
     """n copies of f, one f - 2, one f + 2 and a spike: 1 goes from f + 2 to f - 2 while the spike sets the norm."""
-    floor = Fraction(10)
     for ratio in (3, 4, Fraction(5, 2), 6, Fraction(9, 4), Fraction(21, 10), 10, Fraction(51, 25), Fraction(3, 2)):
         count = 3
         while count <= largest:
-            c = signal([(floor - 2, 1), (floor, count), (floor + 2, 1), (ratio * floor, 1)])
-            i = next(k for k, (v, _) in enumerate(c) if v == floor - 2)
-            j = next(k for k, (v, _) in enumerate(c) if v == floor + 2)
-            yield Case(c, (i, j, QUARTER))
+            yield _over_a_floor(10, count, ratio)
             count *= 4
-    yield from _near_order_two(largest)
+    for exponent in (2, 3, 4, 5, 6):  # so high a spike that the order may be as close to 2 as 1e-6
+        yield _over_a_floor(10**12, min(10**6, largest), 2 * 10**exponent)
 
 
-def _near_order_two(largest: int) -> Iterator[Case]:
-    """The same with a spike so high that the order may be as close to 2 as 1e-6."""
-    for exponent in (2, 3, 4, 5, 6):
-        floor, count = Fraction(10**12), min(10**6, largest)
-        c = signal([(floor - 2, 1), (floor, count), (floor + 2, 1), (2 * 10**exponent * floor, 1)])
-        yield Case(c, (0, 2, QUARTER))
+def _over_a_floor(floor: int, count: int, ratio: int | Fraction) -> Case:
+    c = signal([(floor - 2, 1), (floor, count), (floor + 2, 1), (ratio * floor, 1)])
+    return Case(c, (0, 2, QUARTER))
 
 
 def almost_zero() -> Iterator[Case]:
@@ -95,13 +87,9 @@ def optimise(subject: Subject, criterion: Criterion, seed: int, starts: int) -> 
         )  # fmt: skip
         case = decode(result.x, criterion)
         if result.fun < 0 and case:
-            for candidate in rounded_cases(case):
-                try:
-                    judgement = judge(subject, criterion, criterion.steps(*candidate))
-                except Undefined:
-                    continue
-                if judgement.violated:
-                    return Finding(candidate, judgement, tried, defined)
+            found = judge_all(subject, criterion, list(rounded_cases(case)), tried, defined)
+            if found.case is not None:
+                return found._replace(defined=defined, open=0)
     return Finding(None, None, tried, defined)
 
 

@@ -86,9 +86,8 @@ def _random_signal(rng: np.random.Generator, kind: int) -> Signal:
 
 def cases_of(criterion: Criterion, signals: Iterable[Signal], moves: int | None = None) -> Iterator[Case]:
     """Every legal case of these signals, or the first few moves of each."""
-    needs_two = criterion.key in ("P7", "P7_literal", "P8")
     for c in signals:
-        if needs_two and nonzeros(c) < 2:
+        if criterion.needs_two and nonzeros(c) < 2:
             continue
         for number, move in enumerate(criterion.moves(c)):
             if moves is not None and number >= moves:

@@ -10,7 +10,7 @@ from .certificate import Judgement, judge
 from .numbers import Undefined
 from .search import Case
 from .subject import Subject
-from .table import Criterion, Move, Signal, nonzeros, signal
+from .table import Criterion, Illegal, Move, Signal, nonzeros, signal
 
 ATTEMPTS = 600
 SIMPLE_SHARES = (Fraction(1, 4), Fraction(1, 3), Fraction(1, 5), Fraction(1, 10))
@@ -47,7 +47,7 @@ def _violation(subject: Subject, criterion: Criterion, case: Case) -> Judgement 
             return None
         criterion.legal(steps)
         judgement = judge(subject, criterion, steps)
-    except (Undefined, ValueError):
+    except (Undefined, Illegal):
         return None
     return judgement if judgement.violated else None
 

@@ -13,7 +13,7 @@ from .audit import Audit
 def stored_audits() -> tuple[Audit, ...]:
     """All of them, as `audit` gave them with its default seed and budget."""
     text = resources.files(__package__).joinpath("audits.json").read_text(encoding="utf-8")
-    return tuple(Audit.from_json(json.dumps(entry)) for entry in json.loads(text))
+    return tuple(Audit.of(entry) for entry in json.loads(text))
 
 
 def stored_audit(metric: str, **parameters: float) -> Audit:

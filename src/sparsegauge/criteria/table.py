@@ -27,6 +27,10 @@ LENGTHS = [10**k for k in (3, 6, 9, 12, 15)]  # for P9
 SHORTER_LENGTHS = [10**k for k in (1, 2, 3)]  # for P9 of a metric that needs all coefficients in an array
 
 
+ANY = "every signal but the zero vector"
+TWO = "signals with two non-zeros or more; equalities on one non-zero are reported apart"
+
+
 class Illegal(ValueError):
     """The second signal does not follow from the first by the criterion's transformation."""
 
@@ -50,6 +54,11 @@ class Criterion:
     def strict(self) -> bool:
         """Whether equality breaks it."""
         return self.relation in "<>"
+
+    @property
+    def needs_two(self) -> bool:
+        """Whether it is judged on two non-zeros or more."""
+        return self.applies == TWO
 
     def satisfied(self, sign: int) -> bool:
         """Whether S(after) - S(before) of that sign is what the criterion asks for."""
@@ -337,9 +346,6 @@ def _against_spike(c: Signal, move: Move) -> list[Step]:
 def _from_spike(before: Signal, after: Signal) -> None:
     _demand(before == spike(length(after)), "0_{N-1}||1, and a signal of the same length")
 
-
-ANY = "every signal but the zero vector"
-TWO = "signals with two non-zeros or more; equalities on one non-zero are reported apart"
 
 CRITERIA: dict[str, Criterion] = {
     c.key: c

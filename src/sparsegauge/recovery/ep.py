@@ -10,11 +10,12 @@ from typing import NamedTuple
 import numpy as np
 
 from .._arrays import Array, Indices, Parameter, check_choice, check_count
+from .._arrays.systems import noise_norm
 from ..errors import InvalidInput
 from ..metrics.gds import gds
 from ._kernels import ep as kernels
+from .nearest import nearest
 from .problem import CALLED_OFF, CONVERGED, EXACT, STOPPED, Callback, Problem, Recovery, Solver, finished
-from .rivals.nearest import nearest
 
 SLABS = ("two-gaussians", "exponential", "bernoulli-gauss")
 ORDER = 2.0  # of the sparsity that chooses between runs
@@ -166,8 +167,7 @@ def in_units(problem: Problem) -> Scaled:
         A, y = problem.real_matrix(), problem.system.y
         row = float(np.linalg.norm(A)) / math.sqrt(problem.m)
         B, b = A / row, y / row
-        # `noise` bounds the residual two deviations above its mean (see as_noise)
-        deviation = problem.noise / math.sqrt(problem.m + 2 * math.sqrt(2 * problem.m)) / row
+        deviation = problem.noise / noise_norm(problem.m) / row
     else:
         problem.real_matrix()
         B, b, deviation = problem.reduced.B, problem.reduced.b, 0.0

@@ -77,7 +77,7 @@ class Portfolio(Solver):
                 reason = objection or certificate.reason(problem, x)
                 found = finished(problem, x, nit=solves, nfev=solves)
                 return replace(found, certified=not objection, certificate_reason=reason)
-            best = x if best is None else _sparser(problem, best, x)
+            best = x if best is None else _sparser(best, x)
             if callback is not None and callback(number, best):
                 return finished(problem, best, status=CALLED_OFF, nit=solves, nfev=solves)
             if time.monotonic() - started > self.time_limit:
@@ -125,7 +125,7 @@ def _likely_side(problem: Problem) -> int:
     return 1 if float(np.sum(problem.start())) >= 0 else -1
 
 
-def _sparser(problem: Problem, one: NDArray[Any], other: NDArray[Any]) -> NDArray[Any]:
+def _sparser(one: NDArray[Any], other: NDArray[Any]) -> NDArray[Any]:
     """The sparser of two, by S_2."""
     return other if gds(other, 2, zero=1.0) > gds(one, 2, zero=1.0) else one
 

@@ -29,6 +29,7 @@ from scipy.sparse.linalg import LinearOperator, cg
 from .._arrays import Array, Parameter, check_count, check_order
 from ..errors import InvalidInput
 from ._kernels import support, wells
+from .nearest import multiplier
 from .problem import CALLED_OFF, CONVERGED, Callback, Problem, Recovery, Solver, finished
 
 FLOOR = Parameter("floor", 0.03, low=0, high=1)
@@ -188,14 +189,15 @@ class _General:
             return self._solve_by_cg(weight, target)
         if problem.noise == 0:
             B, b = problem.reduced.B, problem.reduced.b
-            multiplier = np.linalg.solve((B / weight) @ B.conj().T, b - B @ target)
-            return np.asarray(target + (B.conj().T @ multiplier) / weight)
+            dual = np.linalg.solve((B / weight) @ B.conj().T, b - B @ target)
+            return np.asarray(target + (B.conj().T @ dual) / weight)
         A = problem.matrix()
         values, vectors = np.linalg.eigh((A / weight) @ A.conj().T)
         left = vectors.conj().T @ (problem.system.y - A @ target)
-        ridge = _ridge(np.maximum(values, 0.0), np.abs(left), problem.noise)
-        multiplier = vectors @ (left / (np.maximum(values, 0.0) + ridge)) if math.isfinite(ridge) else 0 * left
-        return np.asarray(target + (A.conj().T @ multiplier) / weight)
+        values = np.maximum(values, 0.0)
+        mu = multiplier(values, left, problem.noise)
+        dual = vectors @ (mu * left / (1 + mu * values))
+        return np.asarray(target + (A.conj().T @ dual) / weight)
 
     def _solve_by_cg(self, weight: Array, target: NDArray[Any]) -> NDArray[Any]:
         """The same by conjugate gradients; noise enters as a ridge of its own size."""
@@ -209,25 +211,9 @@ class _General:
 
         size = (self.problem.m, self.problem.m)
         operator = LinearOperator(size, matvec=normal, dtype=left.dtype)
-        multiplier, _ = cg(operator, left, rtol=1e-8, maxiter=60)
-        return np.asarray(target + system.adjoint(multiplier) / weight)
+        dual, _ = cg(operator, left, rtol=1e-8, maxiter=60)
+        return np.asarray(target + system.adjoint(dual) / weight)
 
     def _least_norm(self) -> NDArray[Any]:
         ones = np.ones(self.problem.n)
         return self._solve_by_cg(ones, np.zeros(self.problem.n, self.problem.system.y.dtype))
-
-
-def _ridge(values: Array, left: Array, noise: float) -> float:
-    """The ridge at which the residual |ridge left / (values + ridge)| is the noise; inf where it never exceeds it."""
-    if np.linalg.norm(left) <= noise:
-        return math.inf
-    low, high = 0.0, float(values.max()) + 1.0
-    while np.linalg.norm(high * left / (values + high)) < noise:
-        high *= 2
-    for _ in range(60):
-        middle = 0.5 * (low + high)
-        if np.linalg.norm(middle * left / (values + middle)) > noise:
-            high = middle
-        else:
-            low = middle
-    return low if low > 0 else high

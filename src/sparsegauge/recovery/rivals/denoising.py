@@ -11,8 +11,8 @@ from sklearn.linear_model import lars_path
 
 from ..._arrays import Array
 from ...metrics._kernels.jit import exact
+from ..nearest import INSIDE, Bounds, within_noise
 from ..problem import CONVERGED, STOPPED, Problem
-from .nearest import INSIDE, Bounds, within_noise
 
 SWEEPS = 20_000
 

@@ -9,8 +9,8 @@ import numpy as np
 from sklearn.linear_model import orthogonal_mp
 
 from ..._arrays import Array, check_count
+from ..nearest import refuse_bounds
 from ..problem import CONVERGED, STOPPED, Callback, Problem, Recovery, Solver, finished
-from .nearest import refuse_bounds
 
 
 @dataclass(frozen=True, kw_only=True)

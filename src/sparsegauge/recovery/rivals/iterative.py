@@ -12,8 +12,8 @@ from scipy.linalg import cho_factor, cho_solve, solve_triangular
 from scipy.sparse.linalg import LinearOperator, cg
 
 from ..._arrays import Array, Parameter, check_count
+from ..nearest import Ball, multiplier, nearest, nearest_matrix_free, refuse_bounds, size_of
 from ..problem import CALLED_OFF, CONVERGED, STOPPED, Callback, Problem, Recovery, Solver, finished
-from .nearest import Ball, multiplier, nearest, nearest_matrix_free, refuse_bounds, size_of
 
 P = Parameter("p", 0.5, low=0.0, high=1.0, low_included=True, high_included=True)
 SMOOTHING = Parameter("smoothing", 4.0, low=0.0)

@@ -10,9 +10,9 @@ from scipy.optimize import linprog
 
 from ..._arrays import Array, Parameter, check_count
 from ...errors import InvalidInput
+from ..nearest import Bounds, bounded_least_squares, is_noisy, nearest, nearest_matrix_free, within_noise
 from ..problem import CALLED_OFF, CONVERGED, INFEASIBLE, STOPPED, Callback, Problem, Recovery, Solver, finished
 from .denoising import denoised
-from .nearest import Bounds, bounded_least_squares, is_noisy, nearest, nearest_matrix_free, within_noise
 
 EPSILON = Parameter("epsilon", 0.3, low=0.0)
 BOUND = Parameter("bound", 0.01, low=0.0, high=1.0, low_included=True)

@@ -11,9 +11,9 @@ from sklearn.linear_model import lasso_path
 
 from ..._arrays import Array, Parameter, check_count
 from ...errors import InvalidInput
+from ..nearest import nearest, refuse_bounds, within_noise
 from ..problem import CONVERGED, STOPPED, Callback, Problem, Recovery, Solver, finished
 from .denoising import homotopy
-from .nearest import nearest, refuse_bounds, within_noise
 
 PENALTY = Parameter("penalty", 1e-5, low=0.0, high=1.0)
 

@@ -12,9 +12,9 @@ from numpy.typing import NDArray
 from scipy.optimize import lsq_linear, nnls
 from scipy.sparse.linalg import aslinearoperator, lsmr
 
-from ..._arrays import Array
-from ...errors import InvalidInput
-from ..problem import EXACT, Problem, Reduced
+from .._arrays import Array
+from ..errors import InvalidInput
+from .problem import EXACT, Problem, Reduced
 
 Bounds = tuple[Array, Array]
 
