@@ -215,17 +215,46 @@ def test_dense_sparse_and_operator_agree(solver):
         assert np.array_equal(solved(solver, form, y).x, want)
 
 
-@named([ReweightedL1(), IRLS(), SL0(), SBL()])
-def test_a_callback_sees_and_stops(solver):
+ITERATIVE = [ReweightedL1(), OMP(), Lasso(), LARS(), IRLS(), SL0(), SBL()]
+
+
+@named(ITERATIVE)
+@pytest.mark.parametrize("truth", [True, 1, np.True_])
+def test_a_callback_sees_and_stops(solver, truth):
     A, _, y = drawn(nonzeros=30, m=50)
     seen = []
-    answer = solved(solver, A, y, callback=lambda iteration, x: seen.append((iteration, x.shape)) or len(seen) == 2)
+    answer = solved(
+        solver, A, y, callback=lambda iteration, x: seen.append((iteration, x)) or (len(seen) == 2 and truth)
+    )
     assert len(seen) == 2
     assert seen[0][0] < seen[1][0]
-    assert seen[0][1] == (100,)
+    assert seen[0][1].shape == (100,)
     assert answer.status == CALLED_OFF
     assert not answer.success
-    assert answer.residual <= 1e-9 * np.linalg.norm(y)
+    if isinstance(solver, OMP):  # what it has chosen so far
+        assert np.count_nonzero(answer.x) == 2
+    else:
+        assert answer.residual <= 1e-9 * np.linalg.norm(y)
+
+
+@named([Lasso(), DantzigSelector(), LARS(), IRLS(), SL0(), SBL()])
+def test_a_callback_sees_noisy_iterates_too(solver):
+    A, x, y = drawn(nonzeros=10, m=50)
+    seen = []
+    answer = solved(solver, A, noisy(y, 0.05), noise=0.05, callback=lambda _, x: seen.append(x) or len(seen) == 3)
+    assert len(seen) == 3
+    assert answer.status == CALLED_OFF
+    assert all(np.linalg.norm(one) < 10 * np.linalg.norm(x) for one in seen)  # in the units of x
+
+
+@named([BasisPursuit(), *ITERATIVE])
+def test_a_callback_that_only_looks_changes_nothing(solver):
+    A, _, y = drawn(nonzeros=20, m=50)
+    seen = []
+    watched, alone = solved(solver, A, y, callback=lambda *shown: seen.append(shown)), solved(solver, A, y)
+    assert seen
+    assert np.array_equal(watched.x, alone.x)
+    assert (watched.status, watched.nit) == (alone.status, alone.nit)
 
 
 # Minima are minima
@@ -377,6 +406,17 @@ def test_bounds_that_nothing_fits(solver, noise):
     assert not answer.success
     assert answer.x.min() >= 0
     assert answer.residual < np.linalg.norm(y)
+
+
+@named([DantzigSelector(bound=0.2), Lasso(penalty=0.2)])
+def test_what_does_not_aim_at_the_residual_is_not_called_infeasible(solver):
+    """The shrunken x of a given penalty explains y badly, within bounds or not."""
+    A, _, y = drawn("uniform")
+    for bounds in (None, (0, None)):
+        answer = solved(solver, A, noisy(y, 1e-3), noise=1e-3, bounds=bounds)
+        assert answer.status == CONVERGED
+        assert not answer.success
+    assert solved(solver, A, -y, noise=1e-3, bounds=(0, None)).status == INFEASIBLE
 
 
 def test_the_box_is_worth_measurements():

@@ -14,8 +14,9 @@ from .._arrays.systems import noise_norm
 from ..errors import InvalidInput
 from ..metrics.gds import gds
 from ._kernels import ep as kernels
+from .certificate import exact_fit
 from .nearest import nearest
-from .problem import CALLED_OFF, CONVERGED, EXACT, STOPPED, Callback, Problem, Recovery, Solver, finished
+from .problem import CALLED_OFF, CONVERGED, STOPPED, Callback, Problem, Recovery, Solver, finished
 
 SLABS = ("two-gaussians", "exponential", "bernoulli-gauss")
 ORDER = 2.0  # of the sparsity that chooses between runs
@@ -25,7 +26,7 @@ THINNEST = 1e-3  # variance of a slab, relative to its mean square
 FADING = 0.9  # what a sweep leaves of the random log-odds: they choose where to start, not where to end
 FIRST_NOISE, NOISE_FACTOR, LAST_NOISE = 1e-2, 0.8, 1e-8  # variance assumed for noise-free measurements
 DAMPING = Parameter("damping", 0.5, 0, 1, high_included=True)
-EM_RATE = Parameter("em_rate", 0.2, 0, 1, low_included=True, high_included=True)
+EM_RATE = Parameter("em_rate", 0.05, 0, 1, low_included=True, high_included=True)
 BIAS = Parameter("bias", 1.0, 0, low_included=True)
 DENSITY = Parameter("density", 0.7, 0, 1)
 TOLERANCE = Parameter("tolerance", 1e-4, 0)
@@ -50,6 +51,10 @@ class Iterate(NamedTuple):
     sweeps: int
     ended: bool
     converged: bool
+
+    def likeliest(self, count: int) -> Indices:
+        """The coefficients that are most probably not zero, the larger first where they are equally probable."""
+        return np.lexsort((-np.abs(self.x), -self.inclusion))[:count]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -114,7 +119,7 @@ class EP(Solver):
         history: list[float] = []
         for iterate in self.iterates(problem, rng):
             nit += CHECK_EVERY
-            x = exact_fit(problem, iterate) if problem.noise == 0 else None
+            x = exact_fit(problem, iterate.likeliest(problem.reduced.rank - 1), 1) if problem.noise == 0 else None
             if x is not None:
                 return finished(problem, x, status=CONVERGED, nit=nit, nfev=nit, order=ORDER, history=history)
             called_off = callback is not None and callback(nit, iterate.x)
@@ -185,23 +190,3 @@ def first_components(slab: str, power: float, scaled: Scaled) -> Array:
     if slab == "exponential":
         return np.array([[1 / len(sides), side, math.sqrt(power / 2)] for side in sides])
     return np.array([[1 / len(sides), side * math.sqrt(0.8 * power), 0.2 * power] for side in sides])
-
-
-def exact_fit(problem: Problem, iterate: Iterate) -> Array | None:
-    """Least squares on the rank - 1 most probable coefficients, where that leaves nothing of y."""
-    B, b = problem.reduced.B, problem.reduced.b
-    limit = EXACT * float(np.linalg.norm(b))
-    likely = np.lexsort((-np.abs(iterate.x), -iterate.inclusion))[: len(b) - 1]
-    x = _least_squares(B, b, likely)
-    if np.linalg.norm(B @ x - b) > limit:
-        return None
-    fewer = _least_squares(B, b, np.flatnonzero(np.abs(x) > EXACT * np.abs(x).max()))
-    x = fewer if np.linalg.norm(B @ fewer - b) <= limit else x
-    within = problem.clipped(x)
-    return within if np.linalg.norm(within - x) <= limit else None
-
-
-def _least_squares(B: Array, b: Array, support: Indices) -> Array:
-    x = np.zeros(B.shape[1])
-    x[support] = np.linalg.lstsq(B[:, support], b, rcond=None)[0]
-    return x

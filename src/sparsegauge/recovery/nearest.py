@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -12,9 +12,9 @@ from numpy.typing import NDArray
 from scipy.optimize import lsq_linear, nnls
 from scipy.sparse.linalg import aslinearoperator, lsmr
 
-from .._arrays import Array
+from .._arrays import Array, Indices
 from ..errors import InvalidInput
-from .problem import EXACT, Problem, Reduced
+from .problem import CONVERGED, EXACT, INFEASIBLE, MESSAGES, Callback, Problem, Recovery, Reduced, finished
 
 Bounds = tuple[Array, Array]
 
@@ -27,6 +27,30 @@ def refuse_bounds(problem: Problem, name: str) -> None:
     """For solvers that do not know how to stay within bounds."""
     if problem.bounds is not None:
         raise InvalidInput(f"{name} cannot keep to bounds; {BOUNDED} can: use one of them, or leave out the bounds")
+
+
+class Watch:
+    """Shows each iterate to a callback, counts them, and remembers whether any answer asked for the end."""
+
+    def __init__(self, callback: Callback | None) -> None:
+        self.callback, self.iteration, self.called_off = callback, 0, False
+
+    def __call__(self, x: NDArray[Any]) -> bool:
+        """Whether to stop."""
+        self.iteration += 1
+        if self.callback is not None and self.callback(self.iteration, x):
+            self.called_off = True
+        return self.called_off
+
+
+def judged(problem: Problem, x: NDArray[Any], *, status: int = CONVERGED, nit: int = 0) -> Recovery:
+    """`finished` for solvers that aim at something else: infeasible is only what no x within the bounds explains."""
+    found = finished(problem, x, status=status, nit=nit)
+    if found.status != INFEASIBLE or status == INFEASIBLE or problem.bounds is None:
+        return found
+    best = bounded_least_squares(problem.real_matrix(), problem.system.y, problem.bounds)
+    feasible = problem.residual(best) <= max(problem.tolerance(), 1e-6 * problem.scale)
+    return replace(found, status=status, message=MESSAGES[status]) if feasible else found
 
 
 def is_noisy(problem: Problem) -> bool:
@@ -120,6 +144,13 @@ def _nearest_bounded(reduced: Reduced, x0: NDArray[Any], bounds: Bounds) -> Arra
     return bounded_least_squares(reduced.B, reduced.b, bounds)
 
 
+def fitted(B: NDArray[Any], b: NDArray[Any], columns: Indices) -> NDArray[Any]:
+    """argmin |B x - b| over the x that are zero but on the given columns."""
+    x = np.zeros(B.shape[1], np.result_type(B, b))
+    x[columns] = np.linalg.lstsq(B[:, columns], b, rcond=None)[0]
+    return x
+
+
 def bounded_least_squares(A: Array, y: Array, bounds: Bounds) -> Array:
     """argmin |A x - y| within the bounds (SciPy's active-set method, which wants low < high)."""
     low, high = bounds
@@ -146,12 +177,17 @@ def _nearest_bounded_noisy(problem: Problem, x0: NDArray[Any], bounds: Bounds) -
 
 
 def within_noise(
-    problem: Problem, solved: Callable[[float], NDArray[Any]], start: NDArray[Any], damp: float
+    problem: Problem,
+    solved: Callable[[float], NDArray[Any]],
+    start: NDArray[Any],
+    damp: float,
+    watch: Watch | None = None,
 ) -> NDArray[Any]:
     """The solution with the largest damp (to a residual of 0.9999..1 of the noise) that explains y.
 
-    `start` is the limit of an infinite damp; the residual of `solved` rises with damp.
+    `start` is the limit of an infinite damp; the residual of `solved` rises with damp. `watch` sees every solution.
     """
+    watch = watch or Watch(None)
     radius = problem.tolerance()
     if problem.bounds is not None:
         x = bounded_least_squares(problem.real_matrix(), problem.system.y, problem.bounds)
@@ -162,12 +198,16 @@ def within_noise(
     low = damp
     while (inside := problem.residual(best := solved(low))) > radius:
         low /= 10
-        if low <= damp * 1e-12:
+        if watch(best) or low <= damp * 1e-12:
             return best
+    if watch(best):
+        return best
     high, outside = math.inf, math.inf
     while inside < CLOSE * radius and high > low * (1 + 1e-9):
         middle = _between(low, high, inside, outside, radius)
         x = solved(middle)
+        if watch(x):
+            return x
         residual = problem.residual(x)
         if residual <= radius:
             low, inside, best = middle, residual, x

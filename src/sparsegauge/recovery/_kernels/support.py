@@ -10,7 +10,7 @@ from __future__ import annotations
 import numpy as np
 
 from ..._arrays import Array, Indices
-from ...metrics._kernels.jit import exact
+from ...metrics._kernels.jit import exact, summing
 
 SPARE = 5
 MARGIN = 2  # a certificate needs at least so many equations more than non-zeros
@@ -98,42 +98,56 @@ def _search(B: Array, b: Array, T: Indices, rest: Indices, C: Array, left: Array
         near = G[k, k] > 0.0 and energy * G[k, k] - g[k] * g[k] <= PARALLEL * energy * G[k, k]
         if near and _accept(B, b, T, np.array([k]), rest, x):
             return True
+    if len(left) < 3:  # as many columns as there are dimensions span everything
+        return False
     norm = np.empty(r)
     dot = np.empty(r)
     inner = np.empty((r, r))
     for i in range(r - 1):
         if G[i, i] <= 0.0:
             continue
+        _without(G, g, i, inner, dot)
         for k in range(i + 1, r):
-            share = G[i, k] / G[i, i]
-            dot[k] = g[k] - share * g[i]
-            for j in range(i + 1, r):
-                inner[k, j] = G[k, j] - share * G[i, j]
             norm[k] = inner[k, k]
         after = energy - g[i] * g[i] / G[i, i]
         for k in range(i + 1, r):
             near = norm[k] > 1e-9 * G[k, k] and after * norm[k] - dot[k] * dot[k] <= PARALLEL * energy * norm[k]
             if near and _accept(B, b, T, np.array([i, k]), rest, x):
                 return True
-        for j in range(i + 1, r - 1):
+        for j in range(i + 1, r - 1 if len(left) > 3 else i + 1):
             if norm[j] <= 1e-9 * G[j, j]:
                 continue
-            k = _third(inner[j], norm, dot, j, after, energy, j + 1)
-            while k >= 0:
-                if _accept(B, b, T, np.array([i, j, k]), rest, x):
+            last = after - dot[j] * dot[j] / norm[j] - PARALLEL * energy
+            if not _some(inner[j], norm, dot, j + 1, 1.0 / norm[j], dot[j] / norm[j], last):
+                continue
+            for k in range(j + 1, r):
+                square = norm[k] - inner[j, k] * inner[j, k] / norm[j]
+                product = dot[k] - inner[j, k] / norm[j] * dot[j]
+                near = square > 1e-9 * norm[k] and last * square - product * product <= 0.0
+                if near and _accept(B, b, T, np.array([i, j, k]), rest, x):
                     return True
-                k = _third(inner[j], norm, dot, j, after, energy, k + 1)
     return False
 
 
 @exact
-def _third(inner: Array, norm: Array, dot: Array, j: int, after: float, energy: float, first: int) -> int:
-    """The next k such that, beside two columns, the k-th explains the rest; -1 if there is none."""
-    last = after - dot[j] * dot[j] / norm[j]
+def _without(G: Array, g: Array, i: int, inner: Array, dot: Array) -> None:
+    """The inner products of the columns after the i-th, and theirs with what is left, once its part is taken out."""
+    r = len(g)
+    for k in range(i + 1, r):
+        share = G[i, k] / G[i, i]
+        dot[k] = g[k] - share * g[i]
+        for j in range(k, r):
+            inner[k, j] = G[k, j] - share * G[i, j]
+
+
+@summing
+def _some(inner: Array, norm: Array, dot: Array, first: int, scale: float, along: float, last: float) -> bool:
+    """Whether last |c_k|^2 <= (c_k . left)^2 for some k, beside two columns: then the k-th explains what is left.
+
+    Counted without a branch, so that it vectorises: nearly all pairs end here.
+    """
+    count = 0
     for k in range(first, len(norm)):
-        share = inner[k] / norm[j]
-        square = norm[k] - share * inner[k]
-        product = dot[k] - share * dot[j]
-        if last * square - product * product <= PARALLEL * energy * square and square > 1e-9 * norm[k]:
-            return k
-    return -1
+        product = dot[k] - inner[k] * along
+        count += last * (norm[k] - inner[k] * inner[k] * scale) <= product * product
+    return count > 0

@@ -11,7 +11,7 @@ from sklearn.linear_model import lars_path
 
 from ..._arrays import Array
 from ...metrics._kernels.jit import exact
-from ..nearest import INSIDE, Bounds, within_noise
+from ..nearest import INSIDE, Bounds, Watch, within_noise
 from ..problem import CONVERGED, STOPPED, Problem
 
 SWEEPS = 20_000
@@ -28,12 +28,15 @@ def denoised(problem: Problem, weights: Array, bounds: Bounds) -> tuple[Array, i
     return _bounded(problem, weights, bounds)
 
 
-def homotopy(A: Array, y: Array, radius: float, *, positive: bool = False) -> tuple[Array, int]:
+def homotopy(
+    A: Array, y: Array, radius: float, *, positive: bool = False, watch: Watch | None = None
+) -> tuple[Array, int]:
     """The point where the path of argmin |A x - y|^2 / 2 + lambda |x|_1 enters |A x - y| <= radius, or its end.
 
     M. R. Osborne, B. Presnell and B. A. Turlach, "A new approach to variable selection in least squares problems",
     IMA Journal of Numerical Analysis 20(3), 2000; B. Efron et al., "Least angle regression", Annals of Statistics
-    32(2), 2004. The path is linear between its corners, so the crossing is the root of a quadratic.
+    32(2), 2004. The path is linear between its corners, so the crossing is the root of a quadratic. `watch` sees the
+    corners, and may end the path there.
     """
     # scikit-learn ends the path at a correlation of 1e-7, whatever the units: in these that is next to nothing
     size, length = float(np.linalg.norm(y)) / 1e6, float(np.max(np.linalg.norm(A, axis=0)))
@@ -43,9 +46,12 @@ def homotopy(A: Array, y: Array, radius: float, *, positive: bool = False) -> tu
     corners = path.T * (size / length)
     residuals = y - corners @ A.T
     reached = np.flatnonzero(np.linalg.norm(residuals, axis=1) <= radius)
+    k = int(reached[0]) if len(reached) else len(corners) - 1
+    for corner in range(1, k + 1):
+        if watch is not None and watch(corners[corner]):
+            return corners[corner], corner
     if len(reached) == 0:
         return corners[-1], len(corners)
-    k = int(reached[0])
     if k == 0:
         return corners[0], 1
     t = _crossing(residuals[k - 1], residuals[k] - residuals[k - 1], radius * INSIDE)

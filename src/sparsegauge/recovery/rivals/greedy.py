@@ -9,8 +9,8 @@ import numpy as np
 from sklearn.linear_model import orthogonal_mp
 
 from ..._arrays import Array, check_count
-from ..nearest import refuse_bounds
-from ..problem import CONVERGED, STOPPED, Callback, Problem, Recovery, Solver, finished
+from ..nearest import Watch, fitted, refuse_bounds
+from ..problem import CALLED_OFF, CONVERGED, STOPPED, Callback, Problem, Recovery, Solver, finished
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -37,14 +37,19 @@ class OMP(Solver):
         lengths = np.linalg.norm(A, axis=0)
         used = np.flatnonzero(lengths > 0)
         columns = A[:, used] / lengths[used]
-        chosen = used[np.flatnonzero(self._pursued(columns, y / problem.scale, problem.tolerance() / problem.scale))]
-        x = np.zeros(problem.n)
-        x[chosen] = np.linalg.lstsq(A[:, chosen], y, rcond=None)[0]
+        steps = self._pursued(columns, y / problem.scale, problem.tolerance() / problem.scale, callback is not None)
+        watch = Watch(callback)
+        for step in steps:
+            x = fitted(A, y, used[np.flatnonzero(step)])
+            if watch(x):
+                return finished(problem, x, status=CALLED_OFF, nit=watch.iteration)
         enough = self.nonzeros is not None or problem.residual(x) <= problem.tolerance()
-        return finished(problem, x, status=CONVERGED if enough else STOPPED, nit=len(chosen))
+        return finished(problem, x, status=CONVERGED if enough else STOPPED, nit=int(np.count_nonzero(steps[-1])))
 
-    def _pursued(self, columns: Array, y: Array, radius: float) -> Array:
+    def _pursued(self, columns: Array, y: Array, radius: float, all_steps: bool) -> Array:
+        """The coefficients at the end, or after every step: one row each."""
         nonzeros = None if self.nonzeros is None else min(self.nonzeros, *columns.shape)
         with warnings.catch_warnings():  # dependent columns end it early, which shows in the residual
             warnings.simplefilter("ignore", RuntimeWarning)
-            return np.asarray(orthogonal_mp(columns, y, n_nonzero_coefs=nonzeros, tol=None if nonzeros else radius**2))
+            options = {"n_nonzero_coefs": nonzeros, "tol": None if nonzeros else radius**2, "return_path": all_steps}
+            return np.atleast_2d(np.asarray(orthogonal_mp(columns, y, **options)).T)

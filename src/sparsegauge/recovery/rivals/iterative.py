@@ -61,7 +61,7 @@ class IRLS(Solver):
                 before = x
                 x = step.taken((np.abs(x) ** 2 + first * stage) ** (1 - self.p / 2), math.sqrt(stage))
                 nit += 1
-                if callback is not None and callback(nit, x) is True:
+                if callback is not None and callback(nit, x):
                     return finished(problem, step.end(x), status=CALLED_OFF, nit=nit, nfev=step.products)
                 change = float(np.linalg.norm(x - before) / np.linalg.norm(x))
                 if change <= math.sqrt(stage) / 100:
@@ -175,7 +175,7 @@ class SL0(Solver):
             for _ in range(self.steps):
                 x = project(x - self.step * x * np.exp(np.abs(x) ** 2 / (-2 * sigma**2)))
             nit += self.steps
-            if callback is not None and callback(nit, x) is True:
+            if callback is not None and callback(nit, x):
                 return finished(problem, x, status=CALLED_OFF, nit=nit)
         return finished(problem, x, nit=nit)
 
@@ -214,7 +214,7 @@ class SBL(Solver):
         for nit in range(1, self.max_iterations + 1):
             before, mu = mu, np.zeros(problem.n, np.result_type(A, y))
             mu[kept], gamma = _evidence_raised(A[:, kept], y, gamma, variance)
-            if callback is not None and callback(nit, mu * (scale / size)) is True:
+            if callback is not None and callback(nit, mu * (scale / size)):
                 status = CALLED_OFF
                 break
             if np.max(np.abs(mu - before)) <= self.tolerance * np.max(np.abs(mu)):

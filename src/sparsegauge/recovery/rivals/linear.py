@@ -10,7 +10,17 @@ from scipy.optimize import linprog
 
 from ..._arrays import Array, Parameter, check_count
 from ...errors import InvalidInput
-from ..nearest import Bounds, bounded_least_squares, is_noisy, nearest, nearest_matrix_free, within_noise
+from ..nearest import (
+    Bounds,
+    Watch,
+    bounded_least_squares,
+    fitted,
+    is_noisy,
+    judged,
+    nearest,
+    nearest_matrix_free,
+    within_noise,
+)
 from ..problem import CALLED_OFF, CONVERGED, INFEASIBLE, STOPPED, Callback, Problem, Recovery, Solver, finished
 from .denoising import denoised
 
@@ -66,6 +76,8 @@ class BasisPursuit(Solver):
     def solve(self, problem: Problem, rng: np.random.Generator, callback: Callback | None = None) -> Recovery:
         """Solve one problem."""
         x, status, nit = weighted_l1(problem, np.ones(problem.n))
+        if callback is not None and callback(1, x):
+            status = CALLED_OFF
         return finished(problem, x, status=status, nit=nit)
 
 
@@ -92,7 +104,7 @@ class ReweightedL1(Solver):
         for iteration in range(1, self.iterations + 1):
             x, status, steps = weighted_l1(problem, weights)
             nit += steps
-            if callback is not None and callback(iteration, x) is True:
+            if callback is not None and callback(iteration, x):
                 return finished(problem, x, status=CALLED_OFF, nit=nit)
             if status == INFEASIBLE or np.linalg.norm(x - before) <= 1e-9 * np.linalg.norm(x):
                 break
@@ -126,17 +138,21 @@ class DantzigSelector(Solver):
         columns = A[:, used] / lengths[used]  # a column of zeros measures nothing, and its x_i stays at the least
         largest = float(np.max(np.abs(columns.T @ y)))
         bounds = problem.bounds or whole_line(problem.n)
-        nit = 0
+        nit, status, watch = 0, CONVERGED, Watch(callback)
 
         def solved(bound: float) -> Array:
-            nonlocal nit
-            x, steps = _dantzig(A / problem.scale, y / problem.scale, columns, bound * largest / problem.scale, bounds)
+            nonlocal nit, status
+            limit = bound * largest / problem.scale
+            x, status, steps = _dantzig(A / problem.scale, y / problem.scale, columns, limit, bounds)
             nit += steps
             return x
 
         if self.bound is not None:
-            return finished(problem, solved(self.bound), nit=nit)
-        return finished(problem, within_noise(problem, solved, np.clip(np.zeros(problem.n), *bounds), 0.1), nit=nit)
+            watch(x := solved(self.bound))
+        else:
+            x = within_noise(problem, solved, np.clip(np.zeros(problem.n), *bounds), 0.1, watch)
+            status = CONVERGED  # the programs that it tried on its way may have had no solution
+        return judged(problem, x, status=CALLED_OFF if watch.called_off else status, nit=nit)
 
 
 def weighted_l1(problem: Problem, weights: Array) -> tuple[Array, int, int]:
@@ -185,13 +201,14 @@ def _linear_program(B: Array, b: Array, weights: Array, bounds: Bounds) -> tuple
 def _refined(B: Array, b: Array, x: Array, bounds: Bounds) -> Array:
     """One step of iterative refinement on what is neither zero nor at a bound: the basis of the program."""
     basis = (x != 0) & (x > bounds[0]) & (x < bounds[1])
-    better = np.array(x)
-    better[basis] += np.linalg.lstsq(B[:, basis], b - B @ x, rcond=None)[0]
-    return np.clip(better, *bounds)
+    return np.asarray(np.clip(x + fitted(B, b - B @ x, np.flatnonzero(basis)), *bounds))
 
 
-def _dantzig(A: Array, y: Array, columns: Array, bound: float, bounds: Bounds) -> tuple[Array, int]:
-    """The residual y - A (u - v) = bound r as further unknowns, so that |columns^T r| <= 1 is sparse."""
+def _dantzig(A: Array, y: Array, columns: Array, bound: float, bounds: Bounds) -> tuple[Array, int, int]:
+    """The solution, its status, and the steps it took.
+
+    The residual y - A (u - v) = bound r as further unknowns, so that |columns^T r| <= 1 is sparse.
+    """
     m, n = A.shape
     up, down = split(bounds)
     residual = np.tile([-math.inf, math.inf], (m, 1))
@@ -208,5 +225,5 @@ def _dantzig(A: Array, y: Array, columns: Array, bound: float, bounds: Bounds) -
         options=TOLERANCES,
     )
     if answer.x is None:  # nothing within the bounds is near enough to y
-        return bounded_least_squares(A, y, bounds), int(answer.nit)
-    return np.clip((answer.x[:n] - answer.x[n : 2 * n]) / size, *bounds), int(answer.nit)
+        return bounded_least_squares(A, y, bounds), INFEASIBLE, int(answer.nit)
+    return np.clip((answer.x[:n] - answer.x[n : 2 * n]) / size, *bounds), CONVERGED, int(answer.nit)

@@ -11,8 +11,8 @@ from sklearn.linear_model import lasso_path
 
 from ..._arrays import Array, Parameter, check_count
 from ...errors import InvalidInput
-from ..nearest import nearest, refuse_bounds, within_noise
-from ..problem import CONVERGED, STOPPED, Callback, Problem, Recovery, Solver, finished
+from ..nearest import Watch, judged, nearest, refuse_bounds, within_noise
+from ..problem import CALLED_OFF, CONVERGED, STOPPED, Callback, Problem, Recovery, Solver, finished
 from .denoising import homotopy
 
 PENALTY = Parameter("penalty", 1e-5, low=0.0, high=1.0)
@@ -42,7 +42,7 @@ class Lasso(Solver):
         size = float(np.linalg.norm(A, 2))
         A = np.asfortranarray(A / size)
         largest = float(np.max(A.T @ y if positive else np.abs(A.T @ y)))
-        x, steps, converged = np.zeros(problem.n), 0, True
+        x, steps, converged, watch = np.zeros(problem.n), 0, True, Watch(callback)
 
         def solved(penalty: float) -> Array:
             nonlocal x, steps, converged
@@ -53,14 +53,16 @@ class Lasso(Solver):
         if largest <= 0:  # no x >= 0 is better than zero
             return finished(problem, x)
         if self.penalty is None and problem.noise > 0:
-            answer = within_noise(problem, solved, x, 0.1)
+            answer = within_noise(problem, solved, x, 0.1, watch)
             if problem.residual(answer) > problem.tolerance():
                 answer = nearest(problem, answer)  # the noise is below what coordinate descent resolves
         else:
             for penalty in np.geomspace(1.0, self.penalty or PENALTY.default, 11)[1:]:
-                answer = solved(float(penalty))
+                if watch(answer := solved(float(penalty))):
+                    break
             answer = nearest(problem, answer) if problem.noise == 0 else answer
-        return finished(problem, answer, status=CONVERGED if converged else STOPPED, nit=steps)
+        status = CALLED_OFF if watch.called_off else CONVERGED if converged else STOPPED
+        return judged(problem, answer, status=status, nit=steps)
 
 
 def _is_positive(problem: Problem) -> bool:
@@ -95,7 +97,9 @@ class LARS(Solver):
     def solve(self, problem: Problem, rng: np.random.Generator, callback: Callback | None = None) -> Recovery:
         """Solve one problem."""
         refuse_bounds(problem, "LARS")
-        x, steps = homotopy(problem.real_matrix(), problem.system.y, problem.tolerance())
+        watch = Watch(callback)
+        x, steps = homotopy(problem.real_matrix(), problem.system.y, problem.tolerance(), watch=watch)
         reached = problem.residual(x) <= max(problem.tolerance(), 1e-6 * problem.scale)
         x = nearest(problem, x)  # the path ends a little before the residual does
-        return finished(problem, x, status=CONVERGED if reached else STOPPED, nit=steps)
+        status = CALLED_OFF if watch.called_off else CONVERGED if reached else STOPPED
+        return finished(problem, x, status=status, nit=steps)
