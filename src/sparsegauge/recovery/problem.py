@@ -20,6 +20,7 @@ from ..metrics.gds import gds
 Callback = Callable[[int, NDArray[Any]], Any]  # (iteration, x); stop by returning True
 
 EXACT = 1e-9  # a relative residual that counts as none
+LARGE = 200_000  # entries of A above which products with it are cheaper than factorisations
 CONVERGED, STOPPED, INCONSISTENT, DETERMINED, NO_SIGNAL, CALLED_OFF, INFEASIBLE = range(7)
 MESSAGES = {
     CONVERGED: "converged",
@@ -89,6 +90,11 @@ class Problem:
         return np.iscomplexobj(self.system.y) or (
             self.system.matrix is not None and np.iscomplexobj(self.system.matrix)
         )
+
+    @property
+    def is_large(self) -> bool:
+        """Whether A is better used as an operator than as a matrix."""
+        return self.m * self.n > LARGE
 
     def matrix(self) -> NDArray[Any]:
         """A written out, for solvers that need it."""

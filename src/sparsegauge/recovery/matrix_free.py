@@ -1,0 +1,374 @@
+r"""GDSReweighted where A is too large to write out: thresholds weighted by the slopes of S_p, by A and A^H alone.
+
+One step looks at r = x + G (y - A x) / alpha, G = A^H (A A^H + ridge)^-1, alpha = tr(G A)/N, which is the signal and
+something like white noise of a known size tau, as long as the errors of x do not lean on those of r (orthogonal
+approximate message passing: J. Ma and L. Ping, "Orthogonal AMP", IEEE Access 5, 2017; S. Rangan, P. Schniter and
+A. K. Fletcher, "Vector approximate message passing", IEEE Transactions on Information Theory 65(10), 2019). So r is
+shrunk by reweighted thresholds,
+
+    e = sign(r) max(|r| - t, 0),    t = scale tau max(w(c - 1), floor) c^(q-1),
+
+with w = -d log S_p/dc in units of its largest (and the well at the common level L beyond it), q <= exponent an l_q norm
+by reweighting (R. Chartrand, "Fast algorithms for nonconvex compressive sensing", ISBI 2009), and c = (1-share) |r| +
+share s in units of tau, s the mean magnitude of the neighbours. Which coefficients are neighbours is not told but
+learnt: the lags at which the magnitudes of r correlate, beyond what chance allows. Where none do, share is 0.
+Stein's estimate of the risk chooses scale, q, share, the floor (1 leaves the slopes out) and the well at every step
+(C. Guo and M. E. Davies, "Near optimal compressed sensing without priors: parametric SURE approximate message passing",
+IEEE Transactions on Signal Processing 63(8), 2015). Then
+x = (e - d r)/(1 - d), with d the mean derivative of the shrinkage, does not lean on r.
+
+All that holds for matrices whose null space has no preferred directions. Whether it does is seen: Stein's estimate
+says how large the next residual will be. Where that fails, an accelerated proximal gradient with the same weights
+takes over, which needs no such thing.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.sparse.linalg import LinearOperator, lsmr
+
+from .._arrays import Array
+from .._arrays.systems import noise_norm
+from ._kernels import proximal
+from ._kernels.proximal import Options, Shape, Shrinkage
+from .nearest import nearest_matrix_free
+from .problem import EXACT, Callback, Problem
+
+ITERATIONS = 200
+PROBES, MOST_PROBES = 8, 128  # random vectors for the norms of the columns, if they seem equal and if not
+RIDGE = 1e-4  # in units of the mean square of a singular value: no linear solve takes many steps
+SAMPLE = 1 << 14  # coefficients on which the risk is compared
+SETTLED = 1e-2  # relative gain in tau
+MISLED = 3.0  # the residual over what was expected of it
+STRIKES, QUIET = 3, 5  # how often it may be misled, how long it must be settled
+TINY = 1e-7  # tau in units of the rms of x: found
+MOST_UNKNOWNS = 0.9  # of a fit, in units of the number of equations
+NOTHING = 1e-11  # a coefficient that rounding explains, in units of the largest
+SPARSE = 1e-3  # a relative residual that a fit on the support may close
+DESCENT, LOWEST = 400, 1e-5  # steps of the proximal gradient, and how far its thresholds fall
+BOUNDED_FITS = 20
+LEAST_SQUARES = 500  # steps of the last fit
+
+
+class Scaled:
+    """R A C^-1 with columns (and where there is no noise rows) of about the same norm; and G with its traces."""
+
+    def __init__(self, problem: Problem) -> None:
+        self.problem, self.rng = problem, np.random.default_rng(0)
+        self.dtype = problem.system.adjoint(problem.system.y).dtype
+        self.is_complex = self.dtype.kind == "c"
+        self.sigma = problem.noise / noise_norm(problem.m)
+        self._equilibrate()
+        self.y = problem.system.y * self.rows
+        self.size = self._largest()
+        self.isotropic = self._is_isotropic()
+        start = float(np.linalg.norm(self.y)) ** 2 / (self.mean * problem.m)  # the mean square of x - 0
+        self.ridge = max(RIDGE * self.mean, self.sigma**2 / start)
+        self._probe()
+
+    def forward(self, x: NDArray[Any]) -> NDArray[Any]:
+        """A x."""
+        return self.problem.system.forward(x / self.columns) * self.rows
+
+    def adjoint(self, u: NDArray[Any]) -> NDArray[Any]:
+        """A^H u."""
+        back = self.problem.system.adjoint(u * self.rows) / self.columns
+        return back if self.is_complex else np.asarray(back.real)
+
+    def _random(self, size: int, kind: np.dtype[Any]) -> NDArray[Any]:
+        """Normal numbers of variance 1."""
+        if kind.kind != "c":
+            return self.rng.standard_normal(size)
+        return np.asarray(self.rng.standard_normal((size, 2)) @ (1, 1j)) / math.sqrt(2)
+
+    def _measurement(self) -> NDArray[Any]:
+        return self._random(self.problem.m, self.problem.system.y.dtype)
+
+    def _equilibrate(self) -> None:
+        self.rows, self.columns = np.ones(self.problem.m), np.ones(self.problem.n)
+        self.columns = self._norms(lambda: self.adjoint(self._measurement()))
+        if self.sigma == 0:
+            sizes = self._norms(lambda: self.forward(self._random(self.problem.n, self.dtype)))
+            if np.any(sizes != 1):
+                self.rows = 1 / sizes
+                self.columns = self.columns * self._norms(lambda: self.adjoint(self._measurement()))
+
+    @staticmethod
+    def _norms(sketch: Callable[[], NDArray[Any]]) -> Array:
+        """The norms of rows by their products with random vectors; all 1 where they differ no more than by chance."""
+        squares: Any = 0.0
+        for done in range(1, MOST_PROBES + 1):
+            part = sketch()
+            squares = squares + np.abs(part) ** 2
+            if done == PROBES:
+                freedom = PROBES * (2 if np.iscomplexobj(part) else 1)
+                if np.var(squares) < 1.5 * 2 / freedom * np.mean(squares) ** 2:
+                    return np.ones(len(squares))
+        return np.asarray(np.maximum(np.sqrt(squares / np.mean(squares)), 1e-6))
+
+    def _largest(self) -> float:
+        """|A|^2 by power iteration."""
+        x = self._random(self.problem.n, self.dtype)
+        value = 1.0
+        for _ in range(15):
+            x = self.adjoint(self.forward(x / np.linalg.norm(x)))
+            previous, value = value, float(np.linalg.norm(x))
+            if abs(value - previous) < 1e-3 * value:
+                break
+        return value * 1.02
+
+    def _is_isotropic(self) -> bool:
+        """Whether A A^H is a multiple of the identity: then the ridge does not change G / alpha."""
+        u = self._measurement()
+        v = self.forward(self.adjoint(u))
+        self.mean = float(np.vdot(u, v).real / np.vdot(u, u).real)
+        return bool(np.linalg.norm(v - self.mean * u) < 1e-6 * np.linalg.norm(v))
+
+    def solve(self, residual: NDArray[Any], tolerance: float = 1e-3, most: int = 200) -> NDArray[Any]:
+        """G residual by conjugate gradients in the space of the measurements."""
+        if self.isotropic:
+            return self.adjoint(residual) / (self.mean + self.ridge)
+        u = np.zeros_like(residual)
+        rest, direction = residual.copy(), residual.copy()
+        size = target = np.vdot(rest, rest).real
+        for _ in range(most):
+            if size <= tolerance**2 * target:
+                break
+            image = self.forward(self.adjoint(direction)) + self.ridge * direction
+            step = size / np.vdot(direction, image).real
+            u += step * direction
+            rest -= step * image
+            previous, size = size, np.vdot(rest, rest).real
+            direction = rest + (size / previous) * direction
+        return self.adjoint(u)
+
+    def _probe(self) -> None:
+        """alpha = tr(G A)/N, tr((G A)^2)/N and tr(G G^H)/N, with random vectors where they are not known."""
+        n, m = self.problem.n, self.problem.m
+        if self.isotropic:
+            part = self.mean / (self.mean + self.ridge)
+            rank = m * (2 if self.y.dtype.kind == "c" and not self.is_complex else 1)
+            self.alpha, self.square, self.noise = (
+                part**k * rank / n / self.mean**j for k, j in ((1, 0), (2, 0), (2, 1))
+            )
+            return
+        repeats = min(max(1, 40_000 // n), 4)
+        self.alpha = self.square = self.noise = 0.0
+        for _ in range(repeats):
+            u = self._random(n, self.dtype)
+            back = self.solve(self.forward(u))
+            size = np.vdot(u, u).real
+            self.alpha += float(np.vdot(u, back).real / size) / repeats
+            self.square += float(np.vdot(back, back).real / size) / repeats
+            if self.sigma > 0:
+                white = self.solve(self._measurement())
+                self.noise += float(np.vdot(white, white).real) / n / repeats
+
+    def damp(self, error: float) -> None:
+        """The ridge that is best for errors of this mean square: sigma^2 / error."""
+        wanted = max(RIDGE * self.mean, self.sigma**2 / max(error, 1e-300))
+        if not self.isotropic and not 1 / 5 < wanted / self.ridge < 5:
+            self.ridge = min(wanted, self.size)
+            self._probe()
+
+    def errors(self, step: NDArray[Any]) -> tuple[float, float]:
+        """The mean squares of x - truth and of r - truth, from G (y - A x)."""
+        noise = self.sigma**2 * self.noise
+        measured = float(np.vdot(step, step).real) / len(step)
+        error = max(measured - noise, 1e-3 * measured) / self.square
+        return error, error * max(self.square / self.alpha**2 - 1, 0.0) + noise / self.alpha**2
+
+
+def run(
+    problem: Problem, options: Options, callback: Callback | None = None, *, iterations: int = ITERATIONS
+) -> tuple[NDArray[Any], int, bool, bool]:
+    """x, the number of steps, whether the callback stopped it, and whether it converged."""
+    return _Run(problem, Scaled(problem), options, iterations, callback).run()
+
+
+class _Run:
+    """One run, from the start to a solution that explains y."""
+
+    def __init__(
+        self, problem: Problem, scaled: Scaled, options: Options, iterations: int, callback: Callback | None
+    ) -> None:
+        self.problem, self.scaled, self.options = problem, scaled, options
+        self.iterations, self.callback = iterations, callback
+        bounds = None if problem.bounds is None else tuple(side * scaled.columns for side in problem.bounds)
+        sample = np.random.default_rng(0).permutation(problem.n)[:SAMPLE]
+        self.shrinkage = Shrinkage(options, scaled.is_complex, bounds, np.sort(sample))  # type: ignore[arg-type]
+        self.steps, self.stopped = 0, False
+
+    def run(self) -> tuple[NDArray[Any], int, bool, bool]:
+        """Message passing, and the proximal gradient where that is misled."""
+        e, settled, misled = self._pass_messages()
+        x = e / self.scaled.columns
+        if misled and not self.stopped and (fitted := self._sparse_fit(x)) is not None:
+            return fitted, self.steps, False, True
+        if misled and not self.stopped:
+            e, settled = self._descend()
+            x = e / self.scaled.columns
+        if self.stopped:
+            return x, self.steps, True, False
+        x = self._explaining(x) + 0.0  # no -0
+        return x, self.steps, False, settled and self.problem.residual(x) <= self._tolerance()
+
+    def _tolerance(self) -> float:
+        """The residual that counts as an explanation."""
+        return max(self.problem.tolerance(), 1e-6 * self.problem.scale)
+
+    def _tell(self, e: NDArray[Any]) -> None:
+        self.steps += 1
+        if self.callback is not None and self.callback(self.steps, e / self.scaled.columns):
+            self.stopped = True
+
+    def _start(self) -> NDArray[Any]:
+        if self.problem.x0 is None:
+            return np.zeros(self.problem.n, self.scaled.dtype)
+        return np.asarray(self.problem.x0 * self.scaled.columns).astype(self.scaled.dtype)
+
+    def _pass_messages(self) -> tuple[NDArray[Any], bool, bool]:
+        """The best e, whether the errors settled, and whether they were not what was expected of them."""
+        scaled, y = self.scaled, self.scaled.y
+        x = e = best = self._start()
+        expected = least = math.inf
+        strikes = quiet = 0
+        while self.steps < self.iterations:
+            step = scaled.solve(y - scaled.forward(x))
+            error, square = scaled.errors(step)
+            tau = math.sqrt(square)
+            if tau <= TINY * np.linalg.norm(best) / math.sqrt(self.problem.n):
+                return best, True, False
+            strikes += error > MISLED * expected or tau > 1.5 * least
+            if strikes > STRIKES:
+                return best, False, True
+            r = x + step / scaled.alpha
+            e, d = self.shrinkage(r, tau)
+            self._tell(e)
+            quiet = 0 if tau < (1 - SETTLED) * least else quiet + 1
+            if tau < least:
+                best, least = e, tau
+            if self.stopped or quiet >= QUIET:
+                return best, True, False
+            expected = max(square * (self.shrinkage.risk - d * d) / (1 - d) ** 2, 1e-3 * error)
+            x = (e - d * r) / (1 - d)
+            scaled.damp(expected)
+        return best, False, False
+
+    def _descend(self) -> tuple[NDArray[Any], bool]:
+        """Accelerated proximal gradient with thresholds that fall; weights from the last iterate."""
+        scaled, y, shrinkage = self.scaled, self.scaled.y, self.shrinkage
+        x = z = self._start()
+        momentum = 1.0
+        first = float(np.max(np.abs(scaled.adjoint(y)))) / scaled.size
+        table = np.empty(proximal.NODES + 1)
+        for k in range(DESCENT):
+            lam = first * 0.3 * LOWEST ** (k / DESCENT)
+            r = z + scaled.adjoint(y - scaled.forward(z)) / scaled.size
+            c = np.abs(x) / lam
+            shape = Shape(1.0, self.options.exponent - (2 * k > DESCENT), 1.0, self.options.floor)
+            slopes = (table, *proximal.tabulate(c, float(self.options.order), table))
+            new = shrinkage.shrunk(r, lam, c + 1, shape, slopes)
+            if np.vdot(z - new, new - x).real > 0:  # the momentum leads uphill
+                momentum = 1.0
+            following = (1 + math.sqrt(1 + 4 * momentum**2)) / 2
+            z = new + (momentum - 1) / following * (new - x)
+            x, momentum = new, following
+            self._tell(x)
+            if self.stopped:
+                return x, False
+            if 2 * k > DESCENT and np.linalg.norm(y - scaled.forward(x)) <= self.problem.noise:
+                break
+        return x, True
+
+    def _explaining(self, x: NDArray[Any]) -> NDArray[Any]:
+        """x made to explain y: on its own support if that can be, else by the least change."""
+        problem = self.problem
+        x = problem.clipped(x)
+        residual = problem.residual(x)
+        if residual <= problem.tolerance():
+            return x
+        if residual <= SPARSE * problem.scale and (fitted := self._sparse_fit(x)) is not None:
+            return fitted
+        if problem.bounds is not None:
+            return self._within_bounds(x)
+        if problem.noise == 0:
+            return nearest_matrix_free(problem, x, LEAST_SQUARES)[0]
+        return self._within_noise(x)
+
+    def _within_noise(self, x: NDArray[Any]) -> NDArray[Any]:
+        """Conjugate gradients on |A x - y|^2 until it is within the noise: they begin where the noise matters least."""
+        problem, scaled = self.problem, self.scaled
+        z = x * scaled.columns
+        rest = scaled.y - scaled.forward(z)
+        pull = direction = scaled.adjoint(rest)
+        size = np.vdot(pull, pull).real
+        for _ in range(LEAST_SQUARES):
+            image = scaled.forward(direction)
+            step = size / np.vdot(image, image).real
+            part = _part(rest, step * image, problem.tolerance())
+            z, rest = z + part * step * direction, rest - part * step * image
+            if np.linalg.norm(rest) <= problem.tolerance():
+                break
+            pull = scaled.adjoint(rest)
+            previous, size = size, np.vdot(pull, pull).real
+            direction = pull + (size / previous) * direction
+        return np.asarray(z / scaled.columns)
+
+    def _sparse_fit(self, x: NDArray[Any]) -> NDArray[Any] | None:
+        """The exact solution on the support of x, or None: more equations than unknowns agree by no accident."""
+        problem = self.problem
+        support = x != 0
+        if problem.noise > 0 or np.count_nonzero(support) > MOST_UNKNOWNS * self.scaled.alpha * problem.n:
+            return None
+        fitted = problem.clipped(self._fitted(x, support))
+        fitted = np.where(np.abs(fitted) > NOTHING * np.max(np.abs(fitted), initial=0.0), fitted, 0)
+        return fitted if problem.residual(fitted) <= EXACT * problem.scale else None
+
+    def _fitted(self, x: NDArray[Any], free: NDArray[np.bool_]) -> NDArray[Any]:
+        """The least change of the free coefficients that explains y."""
+        problem, columns = self.problem, self.scaled.columns[free]
+        places = np.flatnonzero(free)
+
+        def forward(z: NDArray[Any]) -> NDArray[Any]:
+            whole = np.zeros(problem.n, x.dtype)
+            whole[places] = z / columns
+            return problem.system.forward(whole)
+
+        def adjoint(u: NDArray[Any]) -> NDArray[Any]:
+            back = problem.system.adjoint(u)[places] / columns
+            return back if x.dtype.kind == "c" else np.asarray(back.real)
+
+        rest = problem.system.y - problem.system.forward(x)
+        operator = LinearOperator((problem.m, len(places)), matvec=forward, rmatvec=adjoint, dtype=rest.dtype)
+        change = lsmr(operator, rest, atol=1e-13, btol=1e-13, conlim=0.0, maxiter=LEAST_SQUARES)[0]
+        fitted = x.copy()
+        fitted[places] += (change if x.dtype.kind == "c" else change.real) / columns
+        return fitted
+
+    def _within_bounds(self, x: NDArray[Any]) -> NDArray[Any]:
+        """Least squares on what is not held by a bound, again and again, each no farther than the noise asks for."""
+        problem = self.problem
+        low, high = problem.bounds  # type: ignore[misc]
+        for _ in range(BOUNDED_FITS):
+            rest = problem.system.y - problem.system.forward(x)
+            if np.linalg.norm(rest) <= problem.tolerance():
+                break
+            pull = problem.system.adjoint(rest).real
+            free = ((x > low) | (pull > 0)) & ((x < high) | (pull < 0))
+            change = problem.clipped(self._fitted(x, free)) - x
+            x = problem.clipped(x + _part(rest, problem.system.forward(change), problem.tolerance()) * change)
+        return x
+
+
+def _part(rest: NDArray[Any], gain: NDArray[Any], radius: float) -> float:
+    """The least t in 0..1 with |rest - t gain| <= radius (a little within it); 1 where there is none."""
+    a, b = np.vdot(gain, gain).real, np.vdot(gain, rest).real
+    c = np.vdot(rest, rest).real - (radius * (1 - 1e-6)) ** 2
+    root = b * b - a * c
+    return min(c / (b + math.sqrt(root)), 1.0) if root >= 0 and b > 0 else 1.0
