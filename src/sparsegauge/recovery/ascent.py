@@ -4,6 +4,8 @@
 
 S_p is scale invariant, so that it grows without end along some directions of the null space: what is wanted is the
 maximum near the solution of least norm. Steps of a given, falling length stay there, where a line search runs away.
+
+With noise the ascent is the same; at its end as many of the smallest coefficients as the noise explains are left out.
 """
 
 from __future__ import annotations
@@ -87,6 +89,23 @@ class Feasible:
         return system.adjoint(u)
 
 
+def without_smallest(problem: Problem, x: NDArray[Any]) -> NDArray[Any]:
+    """x with as many of its smallest coefficients set to zero (or the bound next to it) as keep |A x - y| <= noise."""
+    zero = problem.clipped(np.zeros_like(x))
+    order = np.argsort(np.abs(x - zero))
+    kept, dropped = x, 0  # of which the residual is known to be within the noise
+    too_many = problem.n + 1
+    while problem.noise > 0 and too_many - dropped > 1:
+        count = (dropped + too_many) // 2
+        fewer = x.copy()
+        fewer[order[:count]] = zero[order[:count]]
+        if problem.residual(fewer) <= problem.noise:
+            kept, dropped = fewer, count
+        else:
+            too_many = count
+    return kept
+
+
 @dataclass(frozen=True, kw_only=True)
 class GDSAscent(Solver):
     """Projected ascent of S_p with the exact gradient, for real and complex systems, with or without a matrix.
@@ -109,8 +128,9 @@ class GDSAscent(Solver):
     Notes
     -----
     The result is the last iterate, feasible to rounding (without a matrix: to conjugate gradients' relative residual of
-    1e-13), noise and all. With bounds each iterate is clipped and projected back once; the last one alternates between
-    both and ends with a clip: it lies within the bounds exactly, and its residual says how well it explains y.
+    1e-13); with noise, without those of its smallest coefficients that the noise explains. With bounds each iterate is
+    clipped and projected back once; the last one alternates between both and ends with a clip: it lies within the
+    bounds exactly, and its residual says how well it explains y.
     """
 
     order: float = 1.5
@@ -153,7 +173,7 @@ class GDSAscent(Solver):
         else:
             if np.linalg.norm(x - earlier) <= self.tolerance * np.linalg.norm(x):
                 status = CONVERGED
-        x = feasible.within_bounds(feasible.nearest(x))
+        x = without_smallest(problem, feasible.within_bounds(feasible.nearest(x)))
         return finished(problem, x, status=status, nit=k + 1, nfev=k + 1, order=float(orders[-1]), history=history)
 
     @staticmethod

@@ -13,10 +13,11 @@ from numpy.typing import NDArray
 from .._arrays import Parameter, as_rng, check_count
 from ..errors import InvalidInput
 from ..metrics.gds import gds
-from . import certificate
+from . import certificate, lattice, noisy
 from .ep import EP
 from .problem import (
     CALLED_OFF,
+    CONVERGED,
     DETERMINED,
     NO_SIGNAL,
     Callback,
@@ -36,19 +37,23 @@ WELLS = (
     GDSReweighted(order=4, floor=0.001, well=0.5, sharpness=10, exponent=1.0),
     GDSReweighted(order=10, floor=0.001, well=0.0, exponent=1.0),
 )
+ONE_SIDED = 4  # times as many restarts where one sign is likely: they are quicker and find more
+WORK, LITTLE = 1e7, 0.5  # multiplications of a solve for which the budget is meant; below half of it, fewer solvers
 TIME_LIMIT = Parameter("time_limit", float("inf"), low=0, high=float("inf"), high_included=True)
 
 
 @dataclass(frozen=True, kw_only=True)
 class Portfolio(Solver):
-    """The default: reweighting by GDS in six variants, expectation propagation, restarts; each is put to the test.
+    """The default: reweighting by GDS in six variants, a lattice, expectation propagation, restarts; each is tested.
 
     Parameters
     ----------
     restarts : int
-        How often the six variants are tried again with random weights.
+        How often the six variants are tried again with random weights. Large systems get fewer of all restarts.
     propagations : int
         Restarts of expectation propagation.
+    lattice : bool
+        Whether to look for signals of equal magnitudes, or of small whole-number ratios, by lattice reduction.
     time_limit : float
         Seconds after which no further solver is started. It makes results depend on the machine: for results that
         reproduce, leave it and set `restarts`.
@@ -56,6 +61,7 @@ class Portfolio(Solver):
 
     restarts: int = 12
     propagations: int = 24
+    lattice: bool = True
     time_limit: float = TIME_LIMIT.default
 
     def __post_init__(self) -> None:
@@ -66,17 +72,19 @@ class Portfolio(Solver):
     def solve(self, problem: Problem, rng: np.random.Generator, callback: Callback | None = None) -> Recovery:
         """Candidates in turn; the first that is certified, else the sparsest."""
         objection = certificate.objection(problem, self.assume_generic)
-        if objection and problem.system.matrix is None:
+        if objection and problem.is_large and problem.system.structured:
             return replace(WELLS[0].solve(problem, rng, callback), certificate_reason=objection)
+        if problem.noise > 0:
+            return replace(self._noisy(problem, rng, callback), certificate_reason=objection)
         started = time.monotonic()
         best: NDArray[Any] | None = None
         solves = 0
         for number, (x, exact, cost) in enumerate(self._candidates(problem, rng)):
             solves += cost
             if exact:
-                reason = objection or certificate.reason(problem, x)
+                certified, reason = certificate.verdict(problem, x, objection)
                 found = finished(problem, x, nit=solves, nfev=solves)
-                return replace(found, certified=not objection, certificate_reason=reason)
+                return replace(found, certified=certified, certificate_reason=reason)
             best = x if best is None else _sparser(best, x)
             if callback is not None and callback(number, best):
                 return finished(problem, best, status=CALLED_OFF, nit=solves, nfev=solves)
@@ -86,17 +94,44 @@ class Portfolio(Solver):
         found = finished(problem, best, nit=solves, nfev=solves)
         return replace(found, certificate_reason=objection or "no exact solution with few enough non-zeros was found")
 
+    def _noisy(self, problem: Problem, rng: np.random.Generator, callback: Callback | None) -> Recovery:
+        """No fit is exact, and none proves anything: the mean over what explains y best."""
+        started, tried, called_off = time.monotonic(), 0, False
+
+        def guesses() -> Iterator[NDArray[Any]]:
+            nonlocal tried, called_off
+            for guess in noisy.guesses(problem, _sided(problem), rng, self.restarts, self.propagations // 4):
+                yield guess
+                tried += 1
+                called_off = callback is not None and bool(callback(tried, guess))
+                if called_off or time.monotonic() - started > self.time_limit:
+                    return
+
+        x = noisy.refined(problem, guesses(), rng, blocks=noisy.MANY_BLOCKS)
+        return finished(problem, x, status=CALLED_OFF if called_off else CONVERGED, nit=tried, nfev=tried)
+
     def _candidates(self, problem: Problem, rng: np.random.Generator) -> Iterator[tuple[NDArray[Any], bool, int]]:
         """x, whether it is exact with few non-zeros, and what it cost in solves."""
         plain = not problem.is_complex and certificate.searchable(problem)
-        side = 0 if problem.is_complex else _likely_side(problem)
-        solvers = [replace(solver, side=solver.side * side) for solver in WELLS]
-        for solver in solvers:
+        solvers = _sided(problem)
+        if problem.is_large:
+            yield self._by_products(problem, rng)
+        effort = min(1.0, WORK / (problem.m**2 * problem.n))
+        for solver in solvers if effort > LITTLE else solvers[:2]:
             yield self._tried(solver, problem, rng, plain)
-        if plain:
-            yield from self._propagated(problem, rng)
-        for k in range(self.restarts if plain else 0):
+        if plain and self.lattice:
+            yield self._whole(problem, rng)
+        if plain and effort > LITTLE:
+            yield from self._propagated(problem, rng, effort)
+        for k in range(round(self.restarts * effort) if plain else 0):
             yield self._tried(replace(solvers[k % len(solvers)], jitter=0.2), problem, rng, plain)
+
+    def _by_products(self, problem: Problem, rng: np.random.Generator) -> tuple[NDArray[Any], bool, int]:
+        """GDSReweighted without factorisations: far quicker where A is large."""
+        as_operator = replace(problem, system=problem.system._replace(matrix=None, structured=True))
+        found = WELLS[0].solve(as_operator, rng)
+        x = certificate.certify(problem, np.abs(found.x), rng) if certificate.searchable(problem) else None
+        return (found.x, False, found.nit) if x is None else (x, True, found.nit)
 
     def _tried(
         self, solver: GDSReweighted, problem: Problem, rng: np.random.Generator, plain: bool
@@ -107,22 +142,50 @@ class Portfolio(Solver):
             return (x, False, solves) if found is None else (found, True, solves)
         return x, exact and certificate.accepted(problem, x), solves
 
-    def _propagated(self, problem: Problem, rng: np.random.Generator) -> Iterator[tuple[NDArray[Any], bool, int]]:
-        one_sided = [(_one_sided(problem), self.propagations // 4)] if problem.bounds is None else []
-        for prior, restarts in [*one_sided, (problem, self.propagations)]:
-            for iterate in EP(restarts=restarts).iterates(prior, rng):
+    def _whole(self, problem: Problem, rng: np.random.Generator) -> tuple[NDArray[Any], bool, int]:
+        x = lattice.whole_multiples(problem, np.abs(problem.start()))
+        if x is None:
+            return problem.start(), False, 1
+        found = certificate.certify(problem, np.abs(x), rng)
+        if found is None:
+            found = lattice.as_whole(problem, x)
+        return (x, False, 1) if found is None or not certificate.accepted(problem, found) else (found, True, 1)
+
+    def _propagated(
+        self, problem: Problem, rng: np.random.Generator, effort: float
+    ) -> Iterator[tuple[NDArray[Any], bool, int]]:
+        for prior, restarts in self._priors(problem):
+            for iterate in EP(restarts=round(restarts * effort)).iterates(prior, rng):
                 found = certificate.certify(problem, iterate.inclusion, rng)
                 yield (iterate.x, False, 1) if found is None else (found, True, 1)
+
+    def _priors(self, problem: Problem) -> list[tuple[Problem, int]]:
+        """What is believed of the signs, and how many restarts that is given: most go to what the data lean to."""
+        if problem.bounds is not None:
+            return [(problem, ONE_SIDED * self.propagations)]
+        one_sided = min(max(abs(_lean(problem)) - 0.5, 0.0), 1.0)
+        return [
+            (_one_sided(problem), round(ONE_SIDED * self.propagations * one_sided)),
+            (problem, round(self.propagations * (1 - one_sided))),
+        ]
+
+
+def _sided(problem: Problem) -> list[GDSReweighted]:
+    """The wells, those of one side on the likelier one."""
+    side = 0 if problem.is_complex else (1 if _lean(problem) >= 0 else -1)
+    return [replace(solver, side=solver.side * side) for solver in WELLS]
+
+
+def _lean(problem: Problem) -> float:
+    """How one-sided x is, by its least-norm solution: about standard normal where the signs are random."""
+    x = problem.start()
+    return float(np.sum(x) / np.linalg.norm(x))
 
 
 def _one_sided(problem: Problem) -> Problem:
     """The same as if all non-zeros had the likelier sign: no assumption, since the certificate decides."""
     zeros, open_ended = np.zeros(problem.n), np.full(problem.n, np.inf)
-    return replace(problem, bounds=(zeros, open_ended) if _likely_side(problem) > 0 else (-open_ended, zeros))
-
-
-def _likely_side(problem: Problem) -> int:
-    return 1 if float(np.sum(problem.start())) >= 0 else -1
+    return replace(problem, bounds=(zeros, open_ended) if _lean(problem) >= 0 else (-open_ended, zeros))
 
 
 def _sparser(one: NDArray[Any], other: NDArray[Any]) -> NDArray[Any]:
@@ -195,4 +258,5 @@ def _certified(problem: Problem, solver: Solver, found: Recovery) -> Recovery:
         missed = "no exact solution with few enough non-zeros is near this one"
         return replace(found, certificate_reason=objection or missed)
     exact = finished(problem, x, nit=found.nit, nfev=found.nfev, history=found.history)
-    return replace(exact, certified=not objection, certificate_reason=objection or certificate.reason(problem, x))
+    certified, reason = certificate.verdict(problem, x, objection)
+    return replace(exact, certified=certified, certificate_reason=reason)

@@ -13,24 +13,28 @@ L = sum c^p / sum c^(p-1). With e = sqrt(x^2 + eps), w = -d log S_p/dc in units 
     x <- argmin sum h0 |x|^2 + h1 |x - L sign x|^2   subject to A x = y,
 
 and eps falls from 4 mean |x|^2 by halves. The one-sided form takes c = max(s x, 0) and charges the wrong side ten
-times.
+times. With noise the constraint is |A x - y| <= 0.85 noise, and eps falls to the square of what the noise makes of a
+coefficient, sigma / |a_i|: wells narrower than that would tell noise from noise.
 """
 
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.sparse.linalg import LinearOperator, cg
 
 from .._arrays import Array, Parameter, check_count, check_order
+from .._arrays.systems import noise_norm
 from ..errors import InvalidInput
-from ._kernels import support, wells
+from . import matrix_free
+from ._kernels import noisy_wells, support, wells
+from ._kernels.proximal import Options
 from .nearest import multiplier
-from .problem import CALLED_OFF, CONVERGED, Callback, Problem, Recovery, Solver, finished
+from .noisy import refined
+from .problem import CALLED_OFF, CONVERGED, STOPPED, Callback, Problem, Recovery, Solver, finished
 
 FLOOR = Parameter("floor", 0.03, low=0, high=1)
 WELL = Parameter("well", 0.3, low=0, low_included=True)
@@ -38,6 +42,7 @@ SHARPNESS = Parameter("sharpness", 6.0, low=0)
 EXPONENT = Parameter("exponent", 1.0, low=0, high=1, high_included=True)
 JITTER = Parameter("jitter", 0.0, low=0, low_included=True)
 SIDES = (-1, 0, 1)
+SNUG = 0.85  # of the noise bound: about the residual that is to be expected
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -62,7 +67,8 @@ class GDSReweighted(Solver):
     jitter : float
         The spread of random factors on the weights, for restarts.
     stages, steps : int
-        How often eps is halved, and the most steps at each.
+        How often eps is halved, and the most steps at each. For large operators there are no stages: see
+        `matrix_free.py`, where `floor` and `exponent` are limits of what is chosen from step to step.
     """
 
     order: float = 4.0
@@ -86,41 +92,68 @@ class GDSReweighted(Solver):
         check_count("steps", self.steps, least=1)
 
     def solve(self, problem: Problem, rng: np.random.Generator, callback: Callback | None = None) -> Recovery:
-        """One run."""
-        x, nit, _, stopped = self.run(problem, rng, callback=callback)
-        status = CALLED_OFF if stopped else CONVERGED
+        """One run; with noise two, the second with half the exponent, and `refined` from the better one."""
+        converged = True
+        if problem.system.matrix is None or (problem.system.structured and problem.is_large):
+            jitter = np.exp(self.jitter * rng.standard_normal(problem.n)) if self.jitter else None
+            options = Options(*self._options(problem), jitter)
+            x, nit, stopped, converged = matrix_free.run(problem, options, callback)
+        else:
+            x, nit, _, stopped = self.run(problem, rng, callback=callback)
+            if problem.noise > 0 and not stopped and problem.scale > problem.noise:
+                other, more, _, _ = self._sparser().run(problem, rng)
+                x, nit = refined(problem, [x, other], rng), nit + more
+        status = CALLED_OFF if stopped else CONVERGED if converged else STOPPED
         return finished(problem, x, status=status, nit=nit, nfev=nit, order=self.order)
 
     def run(
         self, problem: Problem, rng: np.random.Generator, *, certifying: bool = False, callback: Callback | None = None
     ) -> tuple[NDArray[Any], int, bool, bool]:
-        """x, the number of solves, whether the search for a certificate ended it, and whether the callback did."""
+        """x, the number of solves, whether the search for a certificate ended it, and whether the callback did.
+
+        For systems that are written out.
+        """
         jitter = np.exp(self.jitter * rng.standard_normal(problem.n))
         if self._is_plain(problem) and callback is None:
             reduced = problem.reduced
             x = np.empty(problem.n)
             filler = rng.standard_normal((reduced.rank, support.SPARE))
-            options = (
-                float(self.order),
-                self.floor,
-                self.well,
-                self.sharpness,
-                self.exponent,
-                float(self._side(problem)),
-            )
             certified, solves = wells.descend(
-                reduced.B, reduced.b, problem.start(), *options, jitter, filler, certifying and reduced.rank > 2, x,
-                self.stages, self.steps,
+                reduced.B, reduced.b, problem.start(), *self._options(problem), jitter, filler,
+                certifying and reduced.rank > 2, x, self.stages, self.steps,
             )  # fmt: skip
             return x, solves, certified, False
+        if self._is_noisy(problem) and callback is None:
+            x, solves = self._descended(problem, jitter)
+            return x, solves, False, False
         x, solves, stopped = _General(self, problem, jitter).run(callback)
         return x, solves, False, stopped
+
+    def _sparser(self) -> GDSReweighted:
+        """With half the exponent, a small floor and a shallow well: for magnitudes that are not alike."""
+        return replace(self, exponent=self.exponent / 2, floor=min(self.floor, 0.001), well=min(self.well, 0.1))
+
+    def _options(self, problem: Problem) -> tuple[float, float, float, float, float, float]:
+        side = float(self._side(problem))
+        return float(self.order), self.floor, self.well, self.sharpness, self.exponent, side
 
     def _is_plain(self, problem: Problem) -> bool:
         """Whether the compiled run is for it: a real matrix, no noise, at most a sign."""
         if problem.system.matrix is None or problem.is_complex or problem.noise > 0:
             return False
         return problem.bounds is None or self._side(problem) != 0
+
+    def _is_noisy(self, problem: Problem) -> bool:
+        """Whether the compiled run with noise is for it."""
+        return problem.noise > 0 and self._is_plain(replace(problem, noise=0.0)) and problem.scale > problem.noise
+
+    def _descended(self, problem: Problem, jitter: Array) -> tuple[Array, int]:
+        x = np.empty(problem.n)
+        system = (np.ascontiguousarray(problem.matrix()), problem.system.y, SNUG * problem.tolerance())
+        solves = noisy_wells.descend(
+            *system, problem.start(), *self._options(problem), jitter, x, self.stages, self.steps, last_width(problem)
+        )
+        return x, solves
 
     def _side(self, problem: Problem) -> int:
         """The sign that the bounds demand, or the one that was asked for."""
@@ -134,21 +167,27 @@ class GDSReweighted(Solver):
         return self.side
 
 
+def last_width(problem: Problem) -> float:
+    """Where eps ends: at the variance that the noise gives to a coefficient; 0 without noise."""
+    if problem.noise == 0 or problem.system.matrix is None:
+        return 0.0
+    return float(problem.noise / noise_norm(problem.m) / np.linalg.norm(problem.matrix())) ** 2 * problem.n
+
+
 class _General:
-    """The same steps for operators, complex systems, noise and boxes."""
+    """The same steps for complex systems and boxes, with or without noise."""
 
     def __init__(self, solver: GDSReweighted, problem: Problem, jitter: Array) -> None:
         self.solver, self.problem, self.jitter = solver, problem, jitter
-        self.dense = problem.system.matrix is not None
 
     def run(self, callback: Callback | None) -> tuple[NDArray[Any], int, bool]:
         """x, the number of solves, and whether the callback stopped it."""
         solver, problem = self.solver, self.problem
-        x = problem.start() if self.dense else self._least_norm()
+        x = problem.start()
         width = wells.FIRST_WIDTH * float(np.mean(np.abs(x) ** 2))
-        eps, solves = width, 0
+        eps, solves, last = width, 0, last_width(problem)
         for _ in range(solver.stages):
-            for _ in range(solver.steps if self.dense else min(solver.steps, 3)):
+            for _ in range(solver.steps):
                 previous = x
                 x = problem.clipped(self._step(x, eps))
                 solves += 1
@@ -156,6 +195,8 @@ class _General:
                     return x, solves, True
                 if np.linalg.norm(x - previous) < wells.SETTLED * math.sqrt(eps / width) * np.linalg.norm(x):
                     break
+            if eps <= last:
+                break
             eps *= 0.5
         return x, solves, False
 
@@ -185,8 +226,6 @@ class _General:
     def _solve(self, weight: Array, target: NDArray[Any]) -> NDArray[Any]:
         """argmin sum weight |x - target|^2 subject to |A x - y| <= noise."""
         problem = self.problem
-        if not self.dense:
-            return self._solve_by_cg(weight, target)
         if problem.noise == 0:
             B, b = problem.reduced.B, problem.reduced.b
             dual = np.linalg.solve((B / weight) @ B.conj().T, b - B @ target)
@@ -195,25 +234,6 @@ class _General:
         values, vectors = np.linalg.eigh((A / weight) @ A.conj().T)
         left = vectors.conj().T @ (problem.system.y - A @ target)
         values = np.maximum(values, 0.0)
-        mu = multiplier(values, left, problem.noise)
+        mu = multiplier(values, left, SNUG * problem.tolerance())
         dual = vectors @ (mu * left / (1 + mu * values))
         return np.asarray(target + (A.conj().T @ dual) / weight)
-
-    def _solve_by_cg(self, weight: Array, target: NDArray[Any]) -> NDArray[Any]:
-        """The same by conjugate gradients; noise enters as a ridge of its own size."""
-        system = self.problem.system
-        left = system.y - system.forward(target)
-        typical = float(np.mean(1.0 / weight))
-        ridge = typical * (self.problem.noise / max(self.problem.scale, 1e-300)) ** 2 + 1e-12 * typical
-
-        def normal(u: NDArray[Any]) -> NDArray[Any]:
-            return system.forward(system.adjoint(u) / weight) + ridge * u
-
-        size = (self.problem.m, self.problem.m)
-        operator = LinearOperator(size, matvec=normal, dtype=left.dtype)
-        dual, _ = cg(operator, left, rtol=1e-8, maxiter=60)
-        return np.asarray(target + system.adjoint(dual) / weight)
-
-    def _least_norm(self) -> NDArray[Any]:
-        ones = np.ones(self.problem.n)
-        return self._solve_by_cg(ones, np.zeros(self.problem.n, self.problem.system.y.dtype))
