@@ -21,6 +21,9 @@ def test_every_public_name_is_there_and_listed():
         ("gds_profile", "(x, orders, *, axis=-1, nan_policy='propagate', zero=nan)"),
         ("gds_gradient", "(x, order, *, axis=-1)"),
         ("demo", "(name)"),
+        ("run_study", "(study, store, *, executor=None, progress=None)"),
+        ("load_study", "(store)"),
+        ("study_dataset", "(store)"),
     ],
 )
 def test_signatures(function, signature):

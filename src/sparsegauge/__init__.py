@@ -36,6 +36,8 @@ _WHERE = {
     "SparseRecovery": "recovery.estimator",
     "SparsegaugeError": "errors",
     "StaleStudy": "errors",
+    "Study": "study.plan",
+    "TradeOff": "recovery.trade_off",
     "Verdict": "criteria.audit",
     "atkinson": "metrics.inequality",
     "audit": "criteria.audit",
@@ -63,6 +65,7 @@ _WHERE = {
     "l0": "metrics.norms",
     "l0_eps": "metrics.norms",
     "l2_l1": "metrics.norms",
+    "load_study": "study.tables",
     "measure": "metrics.catalogue",
     "neg_h_s": "metrics.entropies",
     "neg_h_s_prime": "metrics.entropies",
@@ -81,10 +84,13 @@ _WHERE = {
     "pq_index": "metrics.norms",
     "pq_mean": "metrics.norms",
     "recover": "recovery.portfolio",
+    "run_study": "study.run",
     "s_gini": "metrics.gini_family",
     "sparse_signal": "simulate",
     "stored_audits": "criteria.stored",
+    "study_dataset": "study.tables",
     "theil": "metrics.inequality",
+    "trade_off": "recovery.trade_off",
     "treves_rolls": "metrics.norms",
     "u_theta": "metrics.gini_family",
     "verify": "criteria.certificate",
@@ -118,6 +124,8 @@ __all__ = [  # noqa: RUF022 (all capitals first, then by name)
     "SparseRecovery",
     "SparsegaugeError",
     "StaleStudy",
+    "Study",
+    "TradeOff",
     "Verdict",
     "__version__",
     "atkinson",
@@ -146,6 +154,7 @@ __all__ = [  # noqa: RUF022 (all capitals first, then by name)
     "l0",
     "l0_eps",
     "l2_l1",
+    "load_study",
     "measure",
     "neg_h_s",
     "neg_h_s_prime",
@@ -164,10 +173,13 @@ __all__ = [  # noqa: RUF022 (all capitals first, then by name)
     "pq_index",
     "pq_mean",
     "recover",
+    "run_study",
     "s_gini",
     "sparse_signal",
     "stored_audits",
+    "study_dataset",
     "theil",
+    "trade_off",
     "treves_rolls",
     "u_theta",
     "verify",
@@ -225,8 +237,12 @@ if TYPE_CHECKING:
         ReweightedL1,
     )
     from .recovery.spsa import SPSA
+    from .recovery.trade_off import TradeOff, trade_off
     from .signals import demo
     from .simulate import gaussian_matrix, sparse_signal
+    from .study.plan import Study
+    from .study.run import run_study
+    from .study.tables import load_study, study_dataset
 
 
 def __getattr__(name: str) -> Any:

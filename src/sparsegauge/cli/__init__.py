@@ -14,6 +14,7 @@ import typer
 from .. import __version__
 from ..errors import SparsegaugeError
 from .report import report
+from .study import study
 
 app = typer.Typer(
     name="sparsegauge",
@@ -23,6 +24,7 @@ app = typer.Typer(
     epilog="Example: sparsegauge report -o report.html",
 )
 app.command(epilog="Example: sparsegauge report -o pages/report.html --quiet")(report)
+app.add_typer(study, name="study")
 
 
 def _show_version(asked: bool) -> None:

@@ -1,0 +1,179 @@
+"""`sparsegauge study`: grids of recoveries that can be interrupted at any moment."""
+
+from __future__ import annotations
+
+import contextlib
+import math
+import signal
+import sys
+import warnings
+from collections.abc import Iterator
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+if TYPE_CHECKING:
+    from concurrent.futures import Executor
+
+    from ..study.store import Status
+
+study = typer.Typer(no_args_is_help=True, help="Run a grid of recoveries, see how far it is, export its table.")
+
+Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="Print nothing unless something fails.")]
+StoreArgument = Annotated[Path, typer.Argument(metavar="DIR", help="The store of a study.")]
+
+
+@study.command(epilog="Example: sparsegauge study run studies/smoke.toml --store smoke")
+def run(
+    plan: Annotated[Path, typer.Argument(metavar="STUDY.toml", help="What to compute; docs/studies.md has the keys.")],
+    store: Annotated[Path, typer.Option("--store", help="The directory of the results, made or continued.")],
+    workers: Annotated[
+        int | None,
+        typer.Option("--workers", min=1, help="Threads, or processes of --dask local; by default one a core."),
+    ] = None,
+    dask: Annotated[
+        str | None,
+        typer.Option("--dask", metavar="ADDRESS|local", help="Run on this Dask cluster, or start a local one."),
+    ] = None,
+    quiet: Quiet = False,
+) -> None:
+    """Compute what the store has not got yet; Ctrl-C stops, and the same command goes on.
+
+    Exit codes: 0 finished, 1 stopped by Ctrl-C, 2 an error.
+    """
+    from rich.console import Console
+
+    console = Console(stderr=True)
+    with _bar(console, quiet) as show, _warnings_as_lines(), _executor(workers, dask) as executor:
+        from ..study.plan import Study
+        from ..study.run import run_study
+
+        planned = Study.from_toml(plan)
+        try:
+            status = run_study(planned, store, executor=executor, progress=show)
+        except KeyboardInterrupt:
+            print(f"sparsegauge: stopped; the same command goes on from what is in {store}", file=sys.stderr)
+            raise typer.Exit(1) from None
+    if not quiet:
+        print(_line(status))
+
+
+@study.command(epilog="Example: sparsegauge study status smoke")
+def status(store: StoreArgument) -> None:
+    """How far a study is, how fast it goes, and which parts of its store are damaged."""
+    from ..study.store import study_status
+
+    found = study_status(store)
+    print(_line(found))
+    for part in found.damaged:
+        print(f"{part}; running the study again mends it")
+
+
+@study.command(epilog="Example: sparsegauge study export smoke -o smoke.parquet")
+def export(
+    store: StoreArgument,
+    output: Annotated[Path, typer.Option("--output", "-o", help="A .parquet, .csv or .nc (netCDF) file.")],
+    quiet: Quiet = False,
+) -> None:
+    """Write the table of a study to one file."""
+    from ..report.destination import check_destination
+    from ..study import tables
+
+    target = output.absolute()
+    tables.check_format(target)
+    check_destination(target)
+    with _warnings_as_lines():
+        tables.export(store, target)
+    if not quiet:
+        print(target)
+
+
+@contextlib.contextmanager
+def _bar(console: Any, quiet: bool) -> Iterator[Any]:
+    from rich.progress import BarColumn, Progress, TextColumn
+
+    words = TextColumn("{task.fields[words]}")
+    with Progress(BarColumn(), words, console=console, transient=True, disable=quiet or not console.is_terminal) as bar:
+        task = bar.add_task("", total=None, words="loading")
+
+        def show(status: Status) -> None:
+            bar.update(task, total=status.total, completed=status.done, words=_line(status))
+
+        yield show
+
+
+def _line(status: Status) -> str:
+    """As in "1,200 of 2,376,000 (0.1 %), 220 a second, 3 h 0 min left"."""
+    share = math.floor(1000 * status.done / status.total) / 10  # 100 % is all of it
+    words = [f"{status.done:,} of {status.total:,} ({share:g} %)"]
+    if status.done < status.total:
+        words += [f"{status.rate:,.3g} a second", f"{_duration(status.seconds_left)} left"] if status.rate > 0 else []
+        words += [] if status.running else ["not running"]
+    return ", ".join(words)
+
+
+def _duration(seconds: float) -> str:
+    minutes, rest = divmod(round(seconds), 60)
+    hours, minutes = divmod(minutes, 60)
+    return f"{hours} h {minutes} min" if hours else f"{minutes} min {rest} s" if minutes else f"{rest} s"
+
+
+@contextlib.contextmanager
+def _warnings_as_lines() -> Iterator[None]:
+    from ..study.manifest import StudyWarning
+
+    def show(message: Warning | str, category: type[Warning], *rest: Any, **more: Any) -> None:
+        print(f"sparsegauge: {message}", file=sys.stderr)
+
+    with warnings.catch_warnings():
+        warnings.simplefilter("always", StudyWarning)
+        warnings.showwarning = show
+        yield
+
+
+@contextlib.contextmanager
+def _executor(workers: int | None, dask: str | None) -> Iterator[Executor | None]:
+    """Threads, a Dask cluster, or None for the default."""
+    from ..errors import InvalidInput
+
+    if dask is None and workers is None:
+        yield None
+    elif dask is None:
+        from concurrent.futures import ThreadPoolExecutor
+
+        with ThreadPoolExecutor(workers) as pool:
+            yield pool
+    elif dask != "local" and workers is not None:
+        raise InvalidInput("--workers is for threads and --dask local; a cluster has its own")
+    else:
+        with _client(workers, dask) as client:
+            executor = client.get_executor()
+            try:
+                yield executor
+            finally:
+                executor.shutdown(wait=False)  # after Ctrl-C nobody waits for the rest
+
+
+@contextlib.contextmanager
+def _client(workers: int | None, address: str) -> Iterator[Any]:
+    from ..errors import InvalidInput
+    from ..study.parts import extra
+
+    distributed = extra("distributed", "dask")
+    if address == "local":
+        options = {"n_workers": workers, "threads_per_worker": 1, "dashboard_address": None}
+        before = signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is for the driver: the workers inherit this
+        try:
+            cluster = distributed.LocalCluster(**options)
+        finally:
+            signal.signal(signal.SIGINT, before)
+        with cluster, distributed.Client(cluster) as client:
+            yield client
+        return
+    try:
+        client = distributed.Client(address, timeout="10s")
+    except (OSError, ValueError, TypeError) as error:
+        raise InvalidInput(f"--dask {address}: no scheduler answers there ({error})") from error
+    with client:
+        yield client

@@ -1,0 +1,128 @@
+"""What a store needs of the operating system: files that are whole, and a lock that dies with its owner."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import secrets
+import socket
+import time
+from pathlib import Path
+
+from ..errors import SparsegaugeError
+
+TRIES, PAUSE = 5, 0.1  # somebody who only asks whether it is locked holds it for a moment
+
+_held: set[int] = set()
+
+
+class StoreInUse(SparsegaugeError):
+    """Another process is writing to the store."""
+
+
+def _forget_in_child() -> None:
+    """A forked worker must not keep the lock of a driver that was killed."""
+    for handle in _held:
+        os.close(handle)
+    _held.clear()
+
+
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=_forget_in_child)
+
+
+class Lock:
+    """``with Lock(directory)``: held by this process, or an error that says who has it."""
+
+    def __init__(self, directory: Path) -> None:
+        self.directory = directory
+
+    def __enter__(self) -> None:
+        path = self.directory / "lock"
+        try:
+            self.handle = os.open(path, os.O_RDWR | os.O_CREAT, 0o666)
+        except OSError as error:
+            raise OSError(error.errno, f"cannot be written ({error.strerror})", str(path)) from error
+        for attempt in range(TRIES):
+            if _locked(self.handle):
+                break
+            if attempt == TRIES - 1:
+                owner = os.read(self.handle, 200).decode(errors="replace").strip() or "another process"
+                os.close(self.handle)
+                raise StoreInUse(f"{self.directory} is being written to by {owner}; wait for it, or stop it")
+            time.sleep(PAUSE)
+        _held.add(self.handle)
+        with contextlib.suppress(OSError):  # a full disk is reported where it matters
+            os.ftruncate(self.handle, 0)
+            os.pwrite(self.handle, f"process {os.getpid()} on {socket.gethostname()}\n".encode(), 0)
+
+    def __exit__(self, *_: object) -> None:
+        if self.handle in _held:  # not in a forked child
+            _held.discard(self.handle)
+            os.close(self.handle)
+
+
+def is_locked(directory: Path) -> bool:
+    """Whether a process is writing to the store."""
+    try:
+        handle = os.open(directory / "lock", os.O_RDONLY)
+    except OSError:
+        return False
+    try:
+        return not _locked(handle, shared=True)
+    finally:
+        os.close(handle)
+
+
+def _locked(handle: int, *, shared: bool = False) -> bool:
+    """Whether the lock could be had."""
+    import fcntl
+
+    try:
+        fcntl.flock(handle, (fcntl.LOCK_SH if shared else fcntl.LOCK_EX) | fcntl.LOCK_NB)
+    except BlockingIOError:
+        return False
+    return True
+
+
+def write_whole(path: Path, data: bytes) -> None:
+    """All of it or nothing, and on the disk before this returns."""
+    draft = path.with_name(f".{secrets.token_hex(8)}.tmp")
+    try:
+        with draft.open("xb") as file:
+            file.write(data)
+            file.flush()
+            os.fsync(file.fileno())
+        os.replace(draft, path)
+        sync_directory(path.parent)
+    except BaseException as error:
+        with contextlib.suppress(OSError):
+            draft.unlink(missing_ok=True)
+        if isinstance(error, OSError):
+            raise _unwritable(path, error) from error
+        raise
+
+
+def sync_directory(directory: Path) -> None:
+    """The new name too is on the disk; where directories cannot be opened (Windows), renaming has to do."""
+    if os.name == "nt":
+        return
+    handle = os.open(directory, os.O_RDONLY)
+    try:
+        os.fsync(handle)
+    finally:
+        os.close(handle)
+
+
+def _unwritable(path: Path, error: OSError) -> OSError:
+    reason = f"cannot be written ({error.strerror}); what is stored is safe: mend this and run again to go on"
+    return OSError(error.errno, reason, str(path))
+
+
+def make_directory(directory: Path) -> None:
+    """Unless it is there."""
+    try:
+        directory.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        reason = f"cannot be the directory of a store ({error.strerror})"
+        raise OSError(error.errno, reason, str(directory)) from error

@@ -1,0 +1,134 @@
+"""What a store remembers of its study, and how it tells that a study is another one."""
+
+from __future__ import annotations
+
+import dataclasses
+import hashlib
+import importlib
+import json
+import platform
+import warnings
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from .. import __version__
+from ..errors import InvalidInput, StaleStudy
+from .disk import write_whole
+from .plan import Study
+
+FORMAT = 1
+PLACES = ("results", "timings")  # where the parts of a store are
+
+
+class StudyWarning(UserWarning):
+    """Something about a store that does not stop the work: a damaged part, rows that are not there yet."""
+
+
+@dataclass(frozen=True)
+class Manifest:
+    """The study, every set of versions that added to the store, and what its parts know it by."""
+
+    study: Study
+    versions: tuple[dict[str, str], ...]
+    fingerprint: str
+
+    @classmethod
+    def read(cls, directory: Path) -> Manifest:
+        """That of a store, or an error that says why there is none."""
+        path = directory / "manifest.json"
+        if not path.is_file():
+            raise InvalidInput(f"{directory} is no store of a study: it has no manifest.json")
+        try:
+            words = json.loads(path.read_text(encoding="utf-8"))
+            keys, versions, mark = words["study"], tuple(words["versions"]), str(words["fingerprint"])
+            writer = versions[0]["sparsegauge"]
+        except (ValueError, TypeError, LookupError) as error:
+            raise InvalidInput(
+                f"{path} is damaged ({type(error).__name__}: {error}); delete it and run the study again: "
+                "the parts know which study they belong to"
+            ) from error
+        try:
+            return cls(Study.from_dict(keys), versions, mark)
+        except InvalidInput as error:
+            raise InvalidInput(
+                f"{path}, written by sparsegauge {writer}: {error}; read it with that version"
+            ) from error
+
+    @classmethod
+    def settled(cls, directory: Path, study: Study) -> Manifest:
+        """Made, or compared with the study; the versions that are about to add to the store are noted."""
+        now = _versions()
+        if not (directory / "manifest.json").exists():
+            _refuse_other_files(directory)
+            manifest = cls(study, (), _fingerprint(study))
+        else:
+            manifest = cls.read(directory)
+            _refuse_another_study(directory, manifest, study)
+        if now in manifest.versions:
+            return manifest
+        if manifest.versions:
+            changes = "; ".join(differences(manifest.versions[-1], now))
+            text = f"{directory} was begun with other versions, which may round otherwise: {changes}"
+            warnings.warn(text, StudyWarning, stacklevel=6)
+        manifest = dataclasses.replace(manifest, versions=(*manifest.versions, now))
+        manifest._write(directory)
+        return manifest
+
+    def _write(self, directory: Path) -> None:
+        words = {"study": self.study.to_dict(), "versions": self.versions, "fingerprint": self.fingerprint}
+        write_whole(directory / "manifest.json", (json.dumps(words, indent=1) + "\n").encode())
+
+
+def _fingerprint(study: Study) -> str:
+    """The package's version belongs to it: another one may compute other values."""
+    text = json.dumps([FORMAT, __version__, study.to_dict()], sort_keys=True)
+    return hashlib.sha256(text.encode()).hexdigest()
+
+
+def _versions() -> dict[str, str]:
+    """Of everything that has a say in the digits."""
+    modules = {name: str(importlib.import_module(name).__version__) for name in ("numpy", "scipy", "numba")}
+    return {"sparsegauge": __version__, "python": platform.python_version(), **modules, "machine": platform.machine()}
+
+
+def _refuse_another_study(directory: Path, manifest: Manifest, study: Study) -> None:
+    before = manifest.study.to_dict() | {"sparsegauge": manifest.versions[0]["sparsegauge"]}
+    changes = differences(before, study.to_dict() | {"sparsegauge": __version__})
+    if changes:
+        raise StaleStudy(
+            f"{directory} holds results of another study: {'; '.join(changes)}. "
+            "Choose another store, or go back to what this one was begun with"
+        )
+
+
+def _refuse_other_files(directory: Path) -> None:
+    others = {entry.name for entry in directory.iterdir()} - {"lock", *PLACES}
+    others = {name for name in others if not name.endswith(".tmp")}
+    if others:
+        raise InvalidInput(f"{directory} holds other files ({min(others)}); a store wants a directory of its own")
+
+
+def differences(before: Mapping[str, Any], after: Mapping[str, Any], prefix: str = "") -> list[str]:
+    """What changed, key by key: "repeats: 100 in the store, 50 now"."""
+    found = []
+    for key in [*before, *(key for key in after if key not in before)]:
+        old, new = before.get(key), after.get(key)
+        if isinstance(old, Mapping) and isinstance(new, Mapping):
+            found += differences(old, new, f"{prefix}{key}.")
+        elif isinstance(old, list) and isinstance(new, list) and old != new and set(old) != set(new):
+            gone, came = [value for value in old if value not in new], [value for value in new if value not in old]
+            words = [f"{_few(gone)} in the store only"] * bool(gone) + [f"{_few(came)} now only"] * bool(came)
+            found.append(f"{prefix}{key}: {', '.join(words)}")
+        elif old != new:
+            found.append(f"{prefix}{key}: {_shown(old)} in the store, {_shown(new)} now")
+    return found
+
+
+def _few(values: list[Any]) -> str:
+    return ", ".join(map(str, values[:5])) + (f" and {len(values) - 5} more" if len(values) > 5 else "")
+
+
+def _shown(value: Any) -> str:
+    return "nothing" if value is None else _few(value) if isinstance(value, list) else repr(value)

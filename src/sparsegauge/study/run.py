@@ -1,0 +1,255 @@
+"""Running a study: `run_cell` is pure, `run_study` is the only loop.
+
+Whatever the executor and the number of workers, a cell's result is the same: its randomness comes from its own values,
+BLAS works with one thread while cells run, and rows go to their place whatever order they arrive in.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import socket
+import threading
+import time
+from collections.abc import Callable, Iterator
+from concurrent.futures import FIRST_COMPLETED, Executor, Future, ThreadPoolExecutor, wait
+from itertools import islice
+from os import PathLike
+from typing import Any, NamedTuple
+
+import numpy as np
+import scipy.linalg  # noqa: F401 (its BLAS has to be there to be told to use one thread)
+import threadpoolctl  # type: ignore[import-untyped]
+
+from .. import __version__
+from .._arrays import Array
+from ..errors import InvalidInput, SparsegaugeError, StaleStudy
+from ..recovery.problem import Problem
+from ..recovery.quality import mse, relative_error
+from ..simulate import gaussian_matrix, sparse_signal
+from .parts import MEASURED, Columns
+from .plan import Cell, Study
+from .store import Status, Store
+
+IN_FLIGHT = 128  # futures of an executor that does not say how many workers it has
+LAST_WAIT = 60.0  # seconds that a study that is stopped gives to cells under way
+
+Progress = Callable[[Status], Any]
+
+
+class CellFailed(SparsegaugeError):
+    """A worker raised; the message says in which cell, the cause what."""
+
+
+class Trial(NamedTuple):
+    """What one trial draws: the signal, the matrix, unit noise, and the solver's own seed."""
+
+    x: Array
+    A: Array
+    noise: Array
+    seed: np.random.SeedSequence
+
+    def problem(self, noise_db: float) -> Problem:
+        """y = A x + noise with this signal-to-noise ratio; inf is none."""
+        y = self.A @ self.x
+        deviation = float(np.linalg.norm(y)) / np.sqrt(len(y)) * 10 ** (-noise_db / 20)
+        return Problem.of(self.A, y + deviation * self.noise, noise=deviation)
+
+
+class Finished(NamedTuple):
+    """What a worker sends back."""
+
+    measured: Columns
+    seconds: float
+    worker: str
+    version: str
+
+
+def draw_trial(study: Study, cell: Cell, trial: int) -> Trial:
+    """The same for every solver, order and level of noise."""
+    problem, noise, solver = study.trial_seed(cell, trial).spawn(3)
+    rng = np.random.default_rng(problem)
+    x = sparse_signal(study.n, cell.nonzeros, cell.distribution, signs=study.signs, rng=rng)
+    A = gaussian_matrix(cell.measurements, study.n, rng=rng)
+    return Trial(x, A, np.random.default_rng(noise).standard_normal(cell.measurements), solver)
+
+
+def run_cell(study: Study, cell: Cell) -> Columns:
+    """Every trial of a cell at every level of noise and every order: arrays of (noise, order, trial).
+
+    One factorisation a problem serves all orders.
+    """
+    solvers, levels = study.solvers, study.noise_db or (np.inf,)
+    measured = {name: np.zeros((len(levels), len(solvers), cell.trials), dtype) for name, dtype in MEASURED.items()}
+    with _one_blas_thread:
+        for t in range(cell.trials):
+            trial = draw_trial(study, cell, cell.first + t)
+            for i, level in enumerate(levels):
+                problem = trial.problem(level)
+                for j, solver in enumerate(solvers):
+                    found = solver.solve(problem, np.random.default_rng(trial.seed))
+                    error = relative_error(found.x, trial.x)
+                    values = (mse(found.x, trial.x), error, error <= study.success_below, found.nit)
+                    for name, value in zip(MEASURED, values, strict=True):
+                        measured[name][i, j, t] = value
+    return measured
+
+
+def run_study(
+    study: Study, store: str | PathLike[str], *, executor: Executor | None = None, progress: Progress | None = None
+) -> Status:
+    """Compute what the store has not got yet.
+
+    Parameters
+    ----------
+    study : Study
+        What to compute.
+    store : path
+        A directory of its own: made if it is not there, continued if it is.
+    executor : concurrent.futures.Executor, optional
+        Where the cells run; as many threads as there are cores by default. A process pool and
+        ``dask.distributed.Client(...).get_executor()`` do as well; the table is the same.
+    progress : callable, optional
+        Called with a `Status` (done, total, rate, seconds_left) after each finished cell.
+
+    Returns
+    -------
+    Status
+        How far the study is, which is: all done.
+
+    Raises
+    ------
+    StaleStudy
+        If the store holds results of another study.
+    CellFailed
+        If a solver raises; the message names the cell. As after Ctrl-C, everything that was finished is stored.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> import sparsegauge as sg
+    >>> study = sg.Study(
+    ...     n=20, distributions=["normal"], nonzeros=[2], measurements=[8, 12], signs="random",
+    ...     solver=sg.OMP(), repeats=3, seed=0,
+    ... )
+    >>> with tempfile.TemporaryDirectory() as store:
+    ...     done = sg.run_study(study, store).done
+    ...     table = sg.load_study(store)
+    >>> done, list(table.columns)
+    (6, ['distributions', 'nonzeros', 'measurements', 'trial', 'mse', 'relative_error', 'success', 'nit'])
+    """
+    if not isinstance(study, Study):
+        raise InvalidInput(f"study must be a Study, e.g. Study.from_toml(path), got {type(study).__name__}")
+    if executor is not None and not isinstance(executor, Executor) and not hasattr(executor, "submit"):
+        raise InvalidInput(f"executor must be a concurrent.futures.Executor or None, got {executor!r:.80}")
+    with Store.opened(store, study) as opened:
+        return _Run(study, opened, progress).go(executor)
+
+
+class _Run:
+    """The loop: keep a bounded number of cells in flight, store what comes back, stop cleanly."""
+
+    def __init__(self, study: Study, store: Store, progress: Progress | None) -> None:
+        self.study, self.store, self.progress = study, store, progress
+        self.flying: dict[Future[Finished], Cell] = {}
+        self.began, self.started_with = time.monotonic(), store.results.done
+        self.done = self.started_with
+
+    def go(self, executor: Executor | None) -> Status:
+        missing = self.store.results.missing()
+        self._report()
+        if not missing:
+            return self.status(running=False)
+        if executor is not None:
+            self._loop(executor, iter(missing))
+        else:
+            with ThreadPoolExecutor(_cores()) as pool:
+                self._loop(pool, iter(missing))
+        return self.status(running=False)
+
+    def status(self, *, running: bool = True) -> Status:
+        elapsed = time.monotonic() - self.began
+        rate = (self.done - self.started_with) / elapsed if elapsed > 0 else 0.0
+        return Status(self.done, self.study.total, rate or float("nan"), running=running)
+
+    def _loop(self, executor: Executor, cells: Iterator[Cell]) -> None:
+        most = _in_flight(executor)
+        try:
+            while True:
+                for cell in islice(cells, most - len(self.flying)):
+                    self.flying[executor.submit(_work, self.study, cell)] = cell
+                if not self.flying:
+                    return
+                for future in wait(self.flying, return_when=FIRST_COMPLETED).done:
+                    self._take(future)
+        except BaseException:
+            self._land()
+            raise
+
+    def _take(self, future: Future[Finished]) -> None:
+        cell = self.flying.pop(future)
+        try:
+            finished = future.result()
+        except Exception as error:
+            raise CellFailed(f"{cell}: {type(error).__name__}: {error}") from error
+        if finished.version != __version__:
+            raise StaleStudy(
+                f"worker {finished.worker} has sparsegauge {finished.version}, and this process {__version__}; "
+                "install the same version everywhere"
+            )
+        self.store.add(cell, finished.measured, finished.seconds, finished.worker)
+        self.done = self.store.results.done
+        self._report()
+
+    def _land(self) -> None:
+        """Start nothing more; keep what is finished and, for a while, wait for what is under way."""
+        under_way = [future for future in self.flying if not future.cancel()]  # of Dask's, those finished only
+        for future in wait(under_way, timeout=LAST_WAIT).done:
+            if future.exception() is None:
+                finished = future.result()
+                if finished.version == __version__:
+                    self.store.add(self.flying[future], finished.measured, finished.seconds, finished.worker)
+
+    def _report(self) -> None:
+        if self.progress is not None:
+            self.progress(self.status())
+
+
+def _work(study: Study, cell: Cell) -> Finished:
+    """What a worker does."""
+    started = time.perf_counter()
+    measured = run_cell(study, cell)
+    return Finished(measured, time.perf_counter() - started, f"{socket.gethostname()}:{os.getpid()}", __version__)
+
+
+def _cores() -> int:
+    """Those that this process may use."""
+    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+
+
+def _in_flight(executor: Executor) -> int:
+    """Twice as many cells as workers keep all of them busy; a cluster may grow."""
+    workers = getattr(executor, "_max_workers", None)
+    return 2 * workers if isinstance(workers, int) else IN_FLIGHT
+
+
+class _OneBlasThread:
+    """The sums of a threaded BLAS may depend on the number of threads: the first in sets it, the last out resets it."""
+
+    def __init__(self) -> None:
+        self.lock, self.users, self.limits = threading.Lock(), 0, contextlib.ExitStack()
+
+    def __enter__(self) -> None:
+        with self.lock:
+            self.users += 1
+            if self.users == 1:
+                self.limits.enter_context(threadpoolctl.threadpool_limits(1, user_api="blas"))
+
+    def __exit__(self, *_: object) -> None:
+        with self.lock:
+            self.users -= 1
+            if self.users == 0:
+                self.limits.close()
+
+
+_one_blas_thread = _OneBlasThread()

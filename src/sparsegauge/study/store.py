@@ -1,0 +1,162 @@
+"""The store of a study: a directory of Parquet parts that are only ever added, and never half written.
+
+    manifest.json                    the study, and the versions that worked on it
+    lock                             held by the one process that writes (an OS lock: it dies with its owner)
+    results/part-<checksum>.parquet  rows, finished work units in any order
+    timings/part-<checksum>.parquet  how long they took: all that differs between two runs is in here
+
+A part is written under another name, synced, and renamed; so it is there as a whole or not at all. Its name is the
+checksum of its content, and inside it says which study it belongs to; so a part that was truncated, altered or brought
+from elsewhere is known at once, and its rows are computed again. To resume is to skip the rows that are there.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import time
+import warnings
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from os import PathLike
+from pathlib import Path
+
+import numpy as np
+
+from .disk import Lock, is_locked, make_directory, sync_directory, write_whole
+from .manifest import PLACES, Manifest, StudyWarning
+from .parts import Columns, Results, empty_timings, encoded, extra, joined, part_name, read_parts, rows_of, timing_of
+from .plan import Cell, Study
+
+SHARE, SHORTEST, LONGEST = 0.02, 0.2, 10.0  # a part holds the last 2 % of a run, in these seconds: what a kill may cost
+MOST_ROWS = 100_000  # in one part
+
+
+@dataclass(frozen=True)
+class Status:
+    """How far a study is, in reconstructions; `rate` is a second's, of the latest run."""
+
+    done: int
+    total: int
+    rate: float = float("nan")
+    damaged: tuple[str, ...] = ()
+    running: bool = False
+
+    @property
+    def seconds_left(self) -> float:
+        """At the present rate; nan where there is none yet."""
+        if self.done == self.total:
+            return 0.0
+        return (self.total - self.done) / self.rate if self.rate > 0 else float("nan")
+
+
+@dataclass
+class Store:
+    """A store that is open for writing; use `Store.opened`."""
+
+    path: Path
+    manifest: Manifest
+    results: Results
+    session: float = field(default_factory=time.time)
+    _rows: list[Columns] = field(default_factory=list)
+    _timings: list[Columns] = field(default_factory=list)
+    _opened: float = field(default_factory=time.monotonic)
+    _written: float = field(default_factory=time.monotonic)
+
+    @classmethod
+    @contextlib.contextmanager
+    def opened(cls, path: str | PathLike[str], study: Study) -> Iterator[Store]:
+        """Locked, checked against the study, swept and read; what is added is written, however the block ends."""
+        extra("pyarrow")
+        directory = Path(path)
+        make_directory(directory)
+        with Lock(directory):
+            manifest = Manifest.settled(directory, study)
+            _sweep(directory)
+            results, damaged = _read_results(directory, manifest)
+            _set_aside(directory, damaged | _read_timings(directory, manifest)[1])
+            store = cls(directory, manifest, results)
+            try:
+                yield store
+            finally:
+                store.flush()
+
+    def add(self, cell: Cell, measured: Columns, seconds: float, worker: str) -> None:
+        """A finished work unit; arrays of (noise, order, trial). Written when a part's worth has come together."""
+        rows = rows_of(self.manifest.study, cell, measured)
+        self.results.put(rows)
+        self._rows.append(rows)
+        self._timings.append(timing_of(cell, seconds, worker, self.session))
+        now = time.monotonic()
+        due = now - self._written >= min(max(SHARE * (now - self._opened), SHORTEST), LONGEST)
+        if due or sum(len(rows["trial"]) for rows in self._rows) >= MOST_ROWS:
+            self.flush()
+
+    def flush(self) -> None:
+        """Write what was added. Interrupted and called again, it writes the same parts again, under the same names."""
+        if not self._rows:
+            return
+        for place, columns in (("results", self._rows), ("timings", self._timings)):
+            data = encoded(joined(columns), self.manifest.fingerprint)
+            write_whole(self.path / place / part_name(data), data)
+        self._rows, self._timings, self._written = [], [], time.monotonic()
+
+
+def _sweep(directory: Path) -> None:
+    """What a killed writer left half written goes."""
+    for place in (directory, *(directory / name for name in PLACES)):
+        make_directory(place)
+        for draft in place.glob(".*.tmp"):
+            draft.unlink()
+    sync_directory(directory)
+
+
+def _set_aside(directory: Path, damaged: Mapping[str, str]) -> None:
+    for name, reason in damaged.items():
+        os.replace(directory / name, directory / f"{name}.damaged")
+        what = "its rows are computed again" if name.startswith("results") else "its timings are lost"
+        warnings.warn(f"{directory / name} {reason}; {what}", StudyWarning, stacklevel=6)
+
+
+def _read_results(directory: Path, manifest: Manifest) -> tuple[Results, dict[str, str]]:
+    results = Results.empty(manifest.study)
+    damaged = read_parts(directory, "results", results.template(), manifest.fingerprint, results.put)
+    return results, damaged
+
+
+def _read_timings(directory: Path, manifest: Manifest) -> tuple[Columns, dict[str, str]]:
+    timings = [empty_timings()]
+    damaged = read_parts(directory, "timings", timings[0], manifest.fingerprint, timings.append)
+    return joined(timings), damaged
+
+
+def read_results(path: str | PathLike[str]) -> tuple[Results, dict[str, str]]:
+    """What a store holds, whether or not somebody is writing to it; and the damaged parts, with what ails them."""
+    return _read_results(Path(path), Manifest.read(Path(path)))
+
+
+def read_timings(path: str | PathLike[str]) -> Columns:
+    """One row a work unit, by when it was finished; a unit that had to be computed again is there again."""
+    timings, _ = _read_timings(Path(path), Manifest.read(Path(path)))
+    order = np.argsort(timings["finished"], kind="stable")
+    return {name: column[order] for name, column in timings.items()}
+
+
+def study_status(path: str | PathLike[str]) -> Status:
+    """How far the study of a store is, how fast it goes, and which parts are damaged."""
+    directory = Path(path)
+    manifest = Manifest.read(directory)
+    results, damaged = _read_results(directory, manifest)
+    timings, also = _read_timings(directory, manifest)
+    named = tuple(f"{name} {reason}" for name, reason in (damaged | also).items())
+    rate = _rate(timings) * manifest.study.shape[3] * manifest.study.shape[4]
+    return Status(results.done, manifest.study.total, rate, named, is_locked(directory))
+
+
+def _rate(timings: Columns) -> float:
+    """Trials a second in the latest run; nan before the first."""
+    if not len(timings["session"]):
+        return float("nan")
+    session = timings["session"].max()
+    latest = timings["session"] == session
+    return float(timings["trials"][latest].sum() / max(timings["finished"][latest].max() - session, 1e-3))

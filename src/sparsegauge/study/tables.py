@@ -1,0 +1,137 @@
+"""What a store holds, as tables: rows in canonical order, whatever order they were computed in."""
+
+from __future__ import annotations
+
+import os
+import secrets
+import warnings
+from os import PathLike
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ..errors import InvalidInput
+from .manifest import StudyWarning
+from .parts import Results, extra
+from .plan import AXES
+from .store import read_results, read_timings
+
+if TYPE_CHECKING:
+    import pandas as pd
+    import xarray as xr
+
+AVERAGED = ("mse", "relative_error", "nit")
+FORMATS = (".parquet", ".csv", ".nc")
+
+
+def load_study(store: str | PathLike[str]) -> pd.DataFrame:
+    """The results of a study as a tidy table: one row a (cell, order, trial).
+
+    The columns are the study's axes (`distributions`, `nonzeros`, `measurements`, and `noise_db` and `orders` where it
+    has them), `trial`, and `mse`, `relative_error`, `success` and `nit`; the rows are sorted by the axes, in their
+    order. Two runs of a study give equal tables. Of a study that is not finished, the rows that are there so far come
+    with a `StudyWarning`, and so does a damaged part.
+
+    Parameters
+    ----------
+    store : path
+        The directory that `run_study` wrote to.
+    """
+    pandas = extra("pandas")
+    results = _read(store)
+    study = results.study
+    place = dict(zip((*AXES, "trial"), np.nonzero(results.present), strict=True))
+    columns: dict[str, Any] = {
+        "distributions": pandas.Categorical.from_codes(place["distributions"], categories=list(study.distributions))
+    }
+    for axis, values in study.axes.items():
+        if axis != "distributions":
+            columns[axis] = np.asarray(values)[place[axis]]
+    columns |= {name: array[results.present] for name, array in results.values.items()}
+    return pandas.DataFrame(columns)
+
+
+def study_dataset(store: str | PathLike[str]) -> xr.Dataset:
+    """The results of a study on its named axes, with what they come to.
+
+    `mse`, `relative_error`, `success` and `nit` have the dimension `trial` too, and NaN where a trial is not there yet;
+    `mse_mean` and `mse_standard_error` (and so for `relative_error` and `nit`), `success_rate` and
+    `success_rate_standard_error` are over the trials, of which there are `trials`. ``drop_dims("trial")`` leaves these.
+
+    Parameters
+    ----------
+    store : path
+        The directory that `run_study` wrote to.
+    """
+    xarray = extra("xarray")
+    results = _read(store)
+    study = results.study
+    axes = study.axes
+    absent = tuple(k for k, name in enumerate(AXES) if name not in axes)
+    present = results.present.squeeze(absent)
+    arrays = {name: array.squeeze(absent) for name, array in results.values.items()}
+    means = {f"{name}_{word}": value for name in AVERAGED for word, value in _summary(arrays[name], present).items()}
+    rate = _summary(arrays["success"], present)
+    means |= {"success_rate": rate["mean"], "success_rate_standard_error": rate["standard_error"]}
+    means["trials"] = np.count_nonzero(present, axis=-1)
+    if not present.all():
+        arrays = {name: np.where(present, array, np.nan) for name, array in arrays.items()}
+    dimensions = tuple(axes)
+    variables = {name: (dimensions, array) for name, array in arrays.items()}
+    variables |= {name: (dimensions[:-1], array) for name, array in means.items()}
+    dataset: xr.Dataset = xarray.Dataset(variables, coords={name: list(values) for name, values in axes.items()})
+    return dataset
+
+
+def timings(store: str | PathLike[str]) -> pd.DataFrame:
+    """How long each work unit took, on which worker, and when: all that differs between two runs of a study.
+
+    One row a unit: `distributions`, `nonzeros`, `measurements`, `first_trial`, `trials`, `seconds` (all its orders and
+    levels of noise), `worker` (host:process), `session` (when the run began) and `finished`, both in Unix time.
+    """
+    return extra("pandas").DataFrame(read_timings(store))
+
+
+def export(store: str | PathLike[str], path: str | PathLike[str]) -> None:
+    """The table as ``.parquet`` or ``.csv``, or the dataset as ``.nc``; an old file there is replaced in one step."""
+    target = Path(path)
+    check_format(target)
+    draft = target.with_name(f".{secrets.token_hex(8)}{target.suffix}")
+    try:
+        if target.suffix == ".nc":
+            study_dataset(store).to_netcdf(draft, engine="scipy")
+        elif target.suffix == ".csv":
+            load_study(store).to_csv(draft, index=False)
+        else:
+            load_study(store).to_parquet(draft, index=False)
+        os.replace(draft, target)
+    finally:
+        draft.unlink(missing_ok=True)
+
+
+def check_format(path: Path) -> None:
+    """One that `export` knows."""
+    if path.suffix not in FORMATS:
+        raise InvalidInput(f"{path} must end in {', '.join(FORMATS[:-1])} or {FORMATS[-1]}")
+
+
+def _read(store: str | PathLike[str]) -> Results:
+    results, damaged = read_results(store)
+    for name, reason in damaged.items():
+        warnings.warn(f"{Path(store) / name} {reason}; run the study again to mend it", StudyWarning, stacklevel=3)
+    if results.done < results.study.total:
+        text = f"{store} is not finished: it has {results.done:,} of {results.study.total:,} rows"
+        warnings.warn(text, StudyWarning, stacklevel=3)
+    return results
+
+
+def _summary(values: NDArray[Any], present: NDArray[np.bool_]) -> dict[str, NDArray[Any]]:
+    """Over the trials that are there: the mean, and the standard error s / sqrt(trials); NaN where it is not known."""
+    trials = np.count_nonzero(present, axis=-1)
+    with np.errstate(invalid="ignore", divide="ignore", over="ignore"):
+        mean = np.sum(values, axis=-1, where=present, dtype=float) / trials
+        squares = np.sum((values - mean[..., None]) ** 2, axis=-1, where=present)
+        error = np.sqrt(squares / (trials - 1.0) / trials)
+    return {"mean": mean, "standard_error": np.where(trials > 1, error, np.nan)}
