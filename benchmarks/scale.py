@@ -329,7 +329,7 @@ is not told that this is a picture, nor about wavelets: it learns from the itera
 large together. Two more rows tell what the gain is due to: the thresholds that Stein's estimate chooses and, above all,
 the neighbours, which a random order takes away; the slopes of S_p hardly matter on pictures.
 
-![camera, recovered](recovery_image.png)
+![camera, recovered](recovery_image.jpg)
 
 {images}
 
@@ -375,7 +375,7 @@ def draw_image(best: dict[str, tuple[str, Result]]) -> None:
         whole.set_title(title, fontsize=12)
     for axis in axes.flat:
         axis.set(xticks=[], yticks=[])
-    figure.savefig(DOCS / "recovery_image.png", dpi=110)
+    figure.savefig(DOCS / "recovery_image.jpg", dpi=110, pil_kwargs={"quality": 80})  # a photograph
     plt.close(figure)
 
 

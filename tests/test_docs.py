@@ -139,7 +139,7 @@ def test_links_and_pictures_lead_somewhere(page, link):
     assert not anchor or anchor in anchors(target)
 
 
-@pytest.mark.parametrize("picture", sorted(DOCS.glob("*.png")), ids=lambda path: path.name)
+@pytest.mark.parametrize("picture", sorted([*DOCS.glob("*.png"), *DOCS.glob("*.jpg")]), ids=lambda path: path.name)
 def test_pictures_are_small_and_in_use(picture):
     assert picture.stat().st_size < 150_000
     assert any(picture.name in page.read_text(encoding="utf-8") for page in PAGES)

@@ -198,6 +198,17 @@ def test_no_certificate_for_matrices_that_look_discrete_or_structured():
     assert vouched.certified
 
 
+@pytest.mark.parametrize("solver", [sg.GDSReweighted(), sg.Portfolio(restarts=0, propagations=1)], ids=["one", "many"])
+def test_bounds_are_kept_where_no_sparse_solution_does(solver):
+    """y is noisy and nobody was told: what fits it exactly is dense, and would leave the bounds."""
+    rng = np.random.default_rng(0)
+    A, y, _ = system("uniform", nonzeros=6, m=20, n=40, seed=3)
+    y = np.abs(A) @ np.abs(rng.standard_normal(40)) + 0.1 * rng.standard_normal(20)
+    found = sg.recover(np.abs(A), y, solver=solver, bounds=(0, None), rng=0)
+    assert found.x.min() >= 0
+    assert found.success == (found.residual <= 1e-6 * np.linalg.norm(y))
+
+
 def test_no_false_certificate_where_there_is_too_little_to_know():
     """M <= K: a certificate would be wrong, whatever it says."""
     for seed in range(40):

@@ -70,6 +70,11 @@ def nearest(problem: Problem, x0: NDArray[Any]) -> NDArray[Any]:
     return _nearest_bounded_noisy(problem, x0, problem.bounds)
 
 
+def within_bounds(problem: Problem, x: NDArray[Any]) -> NDArray[Any]:
+    """x where it keeps to the bounds, else the nearest solution that does; A is written out."""
+    return x if problem.bounds is None or np.array_equal(problem.clipped(x), x) else nearest(problem, x)
+
+
 @dataclass(frozen=True)
 class Ball:
     """All x with |A x - y| <= radius, through A = U diag(s) V^H."""

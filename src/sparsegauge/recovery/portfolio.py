@@ -15,6 +15,7 @@ from ..errors import InvalidInput
 from ..metrics.gds import gds
 from . import certificate, lattice, noisy
 from .ep import EP
+from .nearest import within_bounds
 from .problem import (
     CALLED_OFF,
     CONVERGED,
@@ -91,7 +92,7 @@ class Portfolio(Solver):
             if time.monotonic() - started > self.time_limit:
                 break
         assert best is not None
-        found = finished(problem, best, nit=solves, nfev=solves)
+        found = finished(problem, within_bounds(problem, best), nit=solves, nfev=solves)
         return replace(found, certificate_reason=objection or "no exact solution with few enough non-zeros was found")
 
     def _noisy(self, problem: Problem, rng: np.random.Generator, callback: Callback | None) -> Recovery:

@@ -32,7 +32,7 @@ from ..errors import InvalidInput
 from . import matrix_free
 from ._kernels import noisy_wells, support, wells
 from ._kernels.proximal import Options
-from .nearest import multiplier
+from .nearest import multiplier, within_bounds
 from .noisy import refined
 from .problem import CALLED_OFF, CONVERGED, STOPPED, Callback, Problem, Recovery, Solver, finished
 
@@ -103,6 +103,7 @@ class GDSReweighted(Solver):
             if problem.noise > 0 and not stopped and problem.scale > problem.noise:
                 other, more, _, _ = self._sparser().run(problem, rng)
                 x, nit = refined(problem, [x, other], rng), nit + more
+            x = within_bounds(problem, x)
         status = CALLED_OFF if stopped else CONVERGED if converged else STOPPED
         return finished(problem, x, status=status, nit=nit, nfev=nit, order=self.order)
 

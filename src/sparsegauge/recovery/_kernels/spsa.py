@@ -257,6 +257,17 @@ def _sum_powers(c: Array, d: Array, p: float) -> float:
     elif p == 3.0:
         for i in range(len(c)):
             total += _cube(c[i] - d[i])
+    elif p == 5.0:
+        for i in range(len(c)):
+            square = (c[i] - d[i]) ** 2
+            total += abs(c[i] - d[i]) * (square * square)
+    elif p == 7.0:
+        for i in range(len(c)):
+            total += _cube(c[i] - d[i]) * (c[i] - d[i]) ** 4
+    elif p == 9.0:
+        for i in range(len(c)):
+            cube = _cube(c[i] - d[i])
+            total += cube * cube * cube
     else:
         for i in range(len(c)):
             total += real_power(abs(c[i] - d[i]), p)
