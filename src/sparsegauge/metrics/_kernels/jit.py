@@ -15,7 +15,9 @@ REORDER = {"reassoc", "contract", "nsz", "nnan"}
 
 
 def _compile(function: Function, **options: Any) -> Any:
-    options |= {"nogil": True, "error_model": "numpy"}
+    # Inlined wherever they are called: else a process that has just compiled them runs other copies, optimised less often,
+    # than one that loads them from the cache, and sums that may be reordered differ in their last digits.
+    options |= {"nogil": True, "error_model": "numpy", "forceinline": True}
     try:
         compiled = numba.njit(cache=True, **options)(function)
     except RuntimeError:  # no writable place for a cache: work without one
