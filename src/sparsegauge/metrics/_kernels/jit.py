@@ -15,8 +15,8 @@ REORDER = {"reassoc", "contract", "nsz", "nnan"}
 
 
 def _compile(function: Function, **options: Any) -> Any:
-    # Inlined wherever they are called: else a process that has just compiled them runs other copies, optimised less often,
-    # than one that loads them from the cache, and sums that may be reordered differ in their last digits.
+    # Inlined wherever they are called: else a process that has just compiled them runs other copies than one that loads
+    # them from the cache, optimised once and not twice, and sums that may be reordered differ in their last digits.
     options |= {"nogil": True, "error_model": "numpy", "forceinline": True}
     try:
         compiled = numba.njit(cache=True, **options)(function)
