@@ -1,5 +1,9 @@
 """SPSA: feasible, invariant, reproducible, right on easy problems, with any metric, and clear about bad options."""
 
+import os
+import subprocess
+import sys
+
 import numpy as np
 import pytest
 
@@ -200,3 +204,26 @@ def test_complex_systems_are_refused():
 def test_bad_options_are_refused(options, words):
     with pytest.raises(sg.InvalidInput, match=words):
         SPSA(**options)
+
+
+CHAOS = """
+import numpy as np
+from sparsegauge.recovery._kernels import spsa
+rng = np.random.default_rng(0)
+B = np.ascontiguousarray(np.linalg.qr(rng.standard_normal((40, 20)))[0].T)
+for order in (1.0, 3.0, 6.0):
+    x = B.T @ (B @ rng.standard_normal(40))
+    work = spsa.workspace(B, B @ x, None, order)
+    spsa.run(work, x, np.array([1], np.uint64), (1.0, 0.602, 100.0, 0.01, 0.101), 0, 300)
+    print(x.tobytes().hex())
+"""
+
+
+def test_what_was_just_compiled_and_what_was_cached_agree_to_the_last_bit(tmp_path):
+    """SPSA makes a large difference of a small one, and a study may be begun by one process and ended by another."""
+    environment = {**os.environ, "NUMBA_CACHE_DIR": str(tmp_path)}
+    command = [sys.executable, "-c", CHAOS]
+    first, second = (subprocess.run(command, env=environment, capture_output=True, text=True) for _ in range(2))
+    assert first.returncode == 0, first.stderr
+    assert len(first.stdout) > 1000
+    assert first.stdout == second.stdout
