@@ -352,3 +352,11 @@ def test_dask_is_an_extra(command, tmp_path, monkeypatch):
     code, _, err = command("run", SMOKE, "--store", tmp_path, "--dask", "local")
     assert code == 2
     assert "pip install 'sparsegauge[dask]'" in err
+
+
+def test_a_cluster_that_does_not_answer_leaves_no_client_behind(command, tmp_path):
+    """xarray would take its locks from it, wherever it writes next."""
+    distributed = pytest.importorskip("distributed")
+    assert command("run", SMOKE, "--store", tmp_path / "store", "--dask", "nonsense://1")[0] == 2
+    with pytest.raises(ValueError, match="No clients found"):
+        distributed.default_client()

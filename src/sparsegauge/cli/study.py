@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import contextlib
 import math
 import signal
@@ -168,12 +169,17 @@ def _client(workers: int | None, address: str) -> Iterator[Any]:
             cluster = distributed.LocalCluster(**options)
         finally:
             signal.signal(signal.SIGINT, before)
-        with cluster, distributed.Client(cluster) as client:
+        with cluster, distributed.Client(cluster, set_as_default=False) as client:
             yield client
         return
-    try:
-        client = distributed.Client(address, timeout="10s")
+    try:  # before there is a Client: one that cannot connect keeps trying, and complains when it is thrown away
+        asyncio.run(_ask(distributed, address))
     except (OSError, ValueError, TypeError) as error:
         raise InvalidInput(f"--dask {address}: no scheduler answers there ({error})") from error
-    with client:
+    with distributed.Client(address, timeout="10s", set_as_default=False) as client:
         yield client
+
+
+async def _ask(distributed: Any, address: str) -> None:
+    comm = await distributed.comm.connect(address, timeout=10)
+    await comm.close()
