@@ -15,6 +15,7 @@ from ...metrics._kernels.jit import exact, summing
 LOVASZ = 0.98  # how much shorter a vector must be to move down: 1 is the best basis and the slowest
 PASSES = 8  # of size reduction, at most
 KERNEL = 1e-4  # |scale F z|^2 in units of |z|^2 of what is in the kernel; others are balanced, at about 1
+ROUNDING = 1e-11  # |F z| in units of |z|: what is larger is no zero, however small the scale
 
 
 @exact
@@ -80,7 +81,8 @@ def kernel_vector(F: Array, growth: float, stages: int, visits: int, z: Array) -
         visits = reduce(V, visits)
         for i in range(n):
             square = V[i, :n] @ V[i, :n]
-            if V[i, n:] @ V[i, n:] < KERNEL * square:
+            image = V[i, n:] @ V[i, n:]
+            if image < KERNEL * square and image < (ROUNDING * scale) ** 2 * square:
                 z[:] = V[i, :n]
                 return True
         if visits < 0:
