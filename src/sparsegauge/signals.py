@@ -1,4 +1,4 @@
-"""Demo signals, and the transforms in which they are sparse.
+"""Demo signals, the transforms in which they are sparse, and windows that slide over them.
 
 Every demo signal ships with PyWavelets, so nothing is downloaded. Both transforms are orthonormal: they keep the number
 of coefficients and the energy, so that the sparsity of a signal in one can be compared with its sparsity in another.
@@ -7,14 +7,16 @@ of coefficients and the energy, so that the sparsity of a signal in one can be c
 from __future__ import annotations
 
 import difflib
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
 from typing import Any
 
 import numpy as np
 import pywt
 import scipy.fft
+from numpy.lib.stride_tricks import sliding_window_view
+from numpy.typing import NDArray
 
-from ._arrays import Array, as_finite_array
+from ._arrays import Array, as_finite_array, check_axis, check_count, is_sparse
 from .errors import InvalidInput
 
 SYNTHETIC_LENGTH = 1024
@@ -77,13 +79,15 @@ def demo(name: str) -> Array:
     return np.array(_LOADERS[name](), dtype=np.float64)
 
 
-def dct(x: Any) -> Array:
-    """Orthonormal discrete cosine transform (type II) over all axes.
+def dct(x: Any, *, axis: int | None = None) -> Array:
+    """Orthonormal discrete cosine transform (type II) over all axes, or along one.
 
     Parameters
     ----------
     x : array_like
         A real signal or image.
+    axis : int, optional
+        The dimension that holds a signal, where x holds many; all of them by default.
 
     Returns
     -------
@@ -96,12 +100,14 @@ def dct(x: Any) -> Array:
     >>> dct([3.0, 3.0, 3.0, 3.0]).round(12)
     array([6., 0., 0., 0.])
     """
-    coefficients: Array = scipy.fft.dctn(as_finite_array(x), norm="ortho")
+    array = as_finite_array(x)
+    along = check_axis(axis, array.ndim, array.shape)
+    coefficients: Array = scipy.fft.dctn(array, axes=None if along is None else [along], norm="ortho")
     return coefficients
 
 
-def wavelet(x: Any, name: str = "db4") -> Array:
-    """All coefficients of a full periodised wavelet decomposition, as one flat vector.
+def wavelet(x: Any, name: str = "db4", *, axis: int | None = None) -> Array:
+    """All coefficients of a full periodised wavelet decomposition, as one flat vector, or along one axis.
 
     The decomposition goes on while every length is even, which is as deep as it stays orthonormal: to a single
     approximation coefficient for lengths that are powers of two, to 33 of them for a length of 264.
@@ -113,12 +119,15 @@ def wavelet(x: Any, name: str = "db4") -> Array:
     name : str
         An orthogonal wavelet of PyWavelets: ``haar``, ``db1`` to ``db38``, ``sym2`` to ``sym20``, ``coif1`` to
         ``coif17``, ``dmey``.
+    axis : int, optional
+        The dimension that holds a signal, where x holds many; it alone has to be even, and x may have any number of
+        dimensions. By default x is one signal or image.
 
     Returns
     -------
     ndarray of float64
         As many coefficients as x has samples, of the same energy: the approximation first, then details from coarse
-        to fine.
+        to fine. A flat vector, or an array of the shape of x if `axis` is given.
 
     Examples
     --------
@@ -128,6 +137,9 @@ def wavelet(x: Any, name: str = "db4") -> Array:
     """
     filters = _orthogonal_wavelet(name)
     approximation = as_finite_array(x)
+    along = check_axis(axis, approximation.ndim, approximation.shape)
+    if along is not None:
+        return _wavelet_along(approximation, filters, along)
     if approximation.ndim > 2 or not _halves(approximation):
         raise InvalidInput(
             f"a periodised wavelet transform needs one or two dimensions of even length, got shape "
@@ -139,6 +151,19 @@ def wavelet(x: Any, name: str = "db4") -> Array:
         approximation = bands.pop("a" * approximation.ndim)
         pieces[:0] = [bands[key].ravel() for key in sorted(bands)]
     return np.concatenate([approximation.ravel(), *pieces])
+
+
+def _wavelet_along(approximation: Array, filters: Any, axis: int) -> Array:
+    if approximation.shape[axis] % 2:
+        raise InvalidInput(
+            f"a periodised wavelet transform needs signals of even length, got {approximation.shape[axis]}; cut or pad "
+            "them to an even length"
+        )
+    pieces: list[Array] = []
+    while approximation.shape[axis] % 2 == 0:
+        approximation, detail = pywt.dwt(approximation, filters, mode="periodization", axis=axis)
+        pieces.insert(0, detail)
+    return np.concatenate([approximation, *pieces], axis=axis)
 
 
 def _halves(x: Array) -> bool:
@@ -155,6 +180,118 @@ def _orthogonal_wavelet(name: str) -> Any:
     if not filters.orthogonal:
         raise InvalidInput(f"wavelet {name!r} is not orthogonal, so it does not keep the energy; use 'db4' or 'sym8'")
     return filters
+
+
+TRANSFORMS: dict[str, Callable[..., Any]] = {"none": lambda x, axis: x, "dct": dct}
+
+
+def transform(x: Any, name: str, *, axis: int | None = None) -> Any:
+    """The coefficients of x by the name of a transform.
+
+    Parameters
+    ----------
+    x : array_like
+        A real signal or image; ``none`` gives back anything.
+    name : str
+        ``none``, ``dct``, or an orthogonal wavelet of PyWavelets such as ``db4``.
+    axis : int, optional
+        The dimension that holds a signal, where x holds many; by default x is one signal or image.
+
+    Returns
+    -------
+    ndarray of float64
+        As many coefficients as x has samples, of the same energy.
+
+    Examples
+    --------
+    >>> from sparsegauge.signals import transform
+    >>> transform([[1.0, 1.0], [1.0, -1.0]], "haar", axis=-1).round(6)
+    array([[1.414214, 0.      ],
+           [0.      , 1.414214]])
+    """
+    check_transform(name)
+    return TRANSFORMS[name](x, axis=axis) if name in TRANSFORMS else wavelet(x, name, axis=axis)
+
+
+def check_transform(name: str) -> None:
+    """Refuse a name that `transform` does not know, with the nearest one that it does."""
+    if name in TRANSFORMS:
+        return
+    known = [*TRANSFORMS, *pywt.wavelist(kind="discrete")]
+    if name not in known:
+        raise InvalidInput(
+            f"there is no transform {name!r}{_did_you_mean(name, known)} there are none, dct, and the orthogonal "
+            "wavelets of PyWavelets, such as haar, db4 and sym8"
+        )
+    _orthogonal_wavelet(name)
+
+
+def windows(x: Any, length: int, hop: int, *, axis: int = -1) -> NDArray[Any]:
+    """Windows that slide over a signal, as a view: nothing is copied.
+
+    Window number k holds x[k hop], ..., x[k hop + length - 1]. What is left at the end and does not fill a window is in
+    none of them.
+
+    Parameters
+    ----------
+    x : array_like
+        Numbers of any shape; an array that is mapped from a file stays on disk until a window of it is used.
+    length : int
+        The number of samples in a window.
+    hop : int
+        The number of samples from the start of a window to the start of the next: less than `length` for windows that
+        overlap.
+    axis : int
+        The dimension over which windows slide.
+
+    Returns
+    -------
+    ndarray
+        A read-only view, whose `axis` counts the windows and whose new last axis runs inside a window.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from sparsegauge.signals import windows
+    >>> windows(np.arange(7), 4, 2)
+    array([[0, 1, 2, 3],
+           [2, 3, 4, 5]])
+    """
+    if is_sparse(x) or isinstance(x, np.ma.MaskedArray):
+        raise InvalidInput(f"windows are views of a plain array, got {type(x).__name__}; use x.toarray() or x.filled()")
+    try:
+        array = np.asarray(x)
+    except ValueError as error:
+        raise InvalidInput(f"x cannot be made into an array ({error}); pass rows of equal length") from error
+    length, hop = check_count("length", length, least=1), check_count("hop", hop, least=1)
+    along = check_axis(axis, array.ndim, array.shape)
+    if along is None:
+        raise InvalidInput("windows slide along one axis, got axis=None; flatten x first: x.ravel()")
+    if length > array.shape[along]:
+        raise InvalidInput(
+            f"a window of {length} samples is longer than the signal, which has {array.shape[along]}; use a shorter one"
+        )
+    every = sliding_window_view(array, length, axis=along)
+    return every[(slice(None),) * along + (slice(None, None, hop),)]
+
+
+def stream_windows(blocks: Iterable[NDArray[Any]], length: int, hop: int) -> Iterator[tuple[int, NDArray[Any]]]:
+    """The windows of a signal that comes in pieces along its last axis, with where the first of each batch starts.
+
+    Joined, the batches are ``windows(x, length, hop)`` of the pieces joined; held at a time are a piece and a window.
+    """
+    start, gap = 0, 0
+    rest: NDArray[Any] | None = None
+    for block in blocks:
+        rest = block if rest is None else np.concatenate([rest, block], axis=-1)
+        skipped = min(gap, rest.shape[-1])  # a hop longer than the window may lead past what has come so far
+        rest, gap = rest[..., skipped:], gap - skipped
+        count = max(0, (rest.shape[-1] - length) // hop + 1)
+        if count and not gap:
+            yield start, windows(rest, length, hop)
+            used = count * hop
+            start, gap = start + used, max(0, used - rest.shape[-1])
+            rest = rest[..., used:]
 
 
 def _did_you_mean(name: object, known: Iterable[str]) -> str:

@@ -1,0 +1,146 @@
+"""Which reader for which path; patterns, pipes and files without an ending."""
+
+from __future__ import annotations
+
+import errno
+import glob
+import os
+import shutil
+import stat
+import tempfile
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from typing import IO
+
+from ..errors import InvalidInput
+from .arrays import read_npy, read_npz
+from .contents import Contents, shown
+from .matlab import read_mat
+from .parquet import read_parquet
+from .pictures import read_picture
+from .sound import read_wav
+from .text import read_text
+
+Note = Callable[[str], None]
+Reader = Callable[[Path, str | None, Note], list[Contents]]
+
+FORMATS: dict[str, Reader] = {
+    ".npy": read_npy,
+    ".npz": read_npz,
+    ".csv": read_text,
+    ".tsv": read_text,
+    ".txt": read_text,
+    ".parquet": read_parquet,
+    ".mat": read_mat,
+    ".wav": read_wav,
+    ".png": read_picture,
+    ".jpg": read_picture,
+    ".jpeg": read_picture,
+}
+
+_BEGINNINGS = (
+    (b"\x93NUMPY", ".npy"),
+    (b"PK\x03\x04", ".npz"),
+    (b"PK\x05\x06", ".npz"),
+    (b"RIFF", ".wav"),
+    (b"RIFX", ".wav"),
+    (b"RF64", ".wav"),
+    (b"\x89PNG\r\n\x1a\n", ".png"),
+    (b"\xff\xd8\xff", ".jpg"),
+    (b"PAR1", ".parquet"),
+    (b"MATLAB ", ".mat"),
+    (b"\x89HDF\r\n\x1a\n", ".mat"),
+)
+
+
+def open_file(path: Path, *, key: str | None = None, note: Note = lambda text: None) -> list[Contents]:
+    """The arrays of a file: read by its ending, or by its first bytes where that says nothing.
+
+    Parameters
+    ----------
+    path : Path
+        A regular file; large .npy, .csv, .tsv, .txt, .wav and .parquet files are not loaded before they are used.
+    key : str, optional
+        The one array, column or channel to read; all of them by default.
+    note : callable
+        Called with a sentence about each thing that is left out, such as a column of text.
+
+    Returns
+    -------
+    list of Contents
+        At least one, with at least one number each.
+
+    Raises
+    ------
+    InvalidInput
+        If the file is not what its name says, is damaged, or holds no numbers.
+    OSError
+        If there is no such file, or it cannot be read.
+    """
+    _check_file(path)
+    return FORMATS[_format(path)](path, key, note)
+
+
+def _check_file(path: Path) -> None:
+    mode = path.stat().st_mode
+    if stat.S_ISDIR(mode):
+        raise OSError(errno.EISDIR, "is a directory; name files in it, or a pattern such as '*.csv'", str(path))
+    if not stat.S_ISREG(mode):
+        raise OSError(errno.EINVAL, "is neither a file nor a pipe", str(path))
+    if path.stat().st_size == 0:
+        raise InvalidInput(f"{shown(path)} is empty; there is nothing to measure")
+
+
+def _format(path: Path) -> str:
+    ending = path.suffix.lower()
+    if ending in FORMATS:
+        return ending
+    with path.open("rb") as file:
+        head = file.read(16)
+    found = next((kind for magic, kind in _BEGINNINGS if head.startswith(magic)), None)
+    if found is None and ending:
+        raise InvalidInput(
+            f"{shown(path)} is of no known kind: the endings are {', '.join(FORMATS)}; numbers as text may come "
+            "through a pipe, as '-'"
+        )
+    return found or ".txt"
+
+
+def expand(arguments: Sequence[str]) -> list[str]:
+    """Paths from what was typed: a pattern that the shell left alone, in the order of names; '-' stays as it is."""
+    paths: list[str] = []
+    for argument in arguments:
+        if argument == "-" or os.path.lexists(argument) or not glob.has_magic(argument):
+            paths.append(argument)
+            continue
+        found = sorted(path for path in glob.glob(argument, recursive=True) if not os.path.isdir(path))
+        if not found:
+            raise InvalidInput(f"no file matches the pattern {argument!r}")
+        paths += found
+    return paths
+
+
+@contextmanager
+def spooled(argument: str, stdin: IO[bytes]) -> Iterator[Path]:
+    """A regular file with what `argument` names: itself, or a copy of standard input ('-') or of a pipe.
+
+    A pipe can be read only once, and forwards only; on disk it can be mapped and be larger than memory.
+    """
+    if argument == "-":
+        with _copied(stdin) as path:
+            yield path
+    elif stat.S_ISFIFO(os.stat(argument).st_mode):
+        with open(argument, "rb") as pipe, _copied(pipe) as path:
+            yield path
+    else:
+        yield Path(argument)
+
+
+@contextmanager
+def _copied(stream: IO[bytes]) -> Iterator[Path]:
+    with tempfile.TemporaryDirectory(prefix="sparsegauge-") as directory:
+        path = Path(directory) / "standard input"
+        with path.open("wb") as file:
+            shutil.copyfileobj(stream, file)
+        yield path
