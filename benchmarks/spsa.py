@@ -73,14 +73,17 @@ def measure(order: int, rng: np.random.Generator) -> np.ndarray:
     state = np.array([1], np.uint64)
     gains = (1.0, 0.602, 100.0, 0.01, 0.101)
 
+    def walk(iterations: int) -> None:
+        kernels.run(work, start.copy(), state, gains, 0, np.array([iterations]), np.inf, np.empty(1))
+
     def ours() -> None:
-        kernels.run(work, start.copy(), state, gains, 0, ITERATIONS)
+        walk(ITERATIONS)
 
     def peer(formula: Formula) -> None:
         function = objective(formula, order, B, B @ start)
         noisyopt.minimizeSPSA(function, start.copy(), niter=PEER_ITERATIONS, a=1.0, c=0.01, paired=False)
 
-    kernels.run(work, start.copy(), state, gains, 0, 1)  # compile
+    walk(1)  # compile
     cases = [ours, lambda: np.sort(batch, axis=-1), lambda: peer(shortcut), lambda: peer(definition)]
     best = np.min([[seconds(case) for case in cases] for _ in range(REPEATS)], axis=0)
     return best / [ITERATIONS, ROWS, PEER_ITERATIONS, PEER_ITERATIONS]

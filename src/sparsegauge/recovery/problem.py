@@ -121,6 +121,11 @@ class Problem:
         return Reduced(np.ascontiguousarray(Vh[:rank]), coefficients / s[:rank], misfit)
 
     @functools.cached_property
+    def notes(self) -> dict[str, Any]:
+        """What solvers worked out of A, each under its own name, for when they come again at another order."""
+        return {}
+
+    @functools.cached_property
     def scale(self) -> float:
         """|y|."""
         return float(np.linalg.norm(self.system.y))

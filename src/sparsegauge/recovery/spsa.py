@@ -13,6 +13,7 @@ spares the noise of its slope across the constraints.
 from __future__ import annotations
 
 import functools
+import math
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
@@ -125,13 +126,12 @@ class SPSA(Solver):
         walk = _Walk(self, self._workspace(problem, unit), x, rng)
         history: list[float] = []
         earlier, status, message, k = x.copy(), STOPPED, None, 0
-        for k in self._reports():
-            before = x.copy()
-            walk.go_on(k)
-            if not np.linalg.norm(x) <= FARTHEST * np.sqrt(len(x)):  # nan too
-                x, message = before, DIVERGED
+        for reports in self._stages(watched=callback is not None):
+            reached = walk.go_on(reports, history)
+            k = int(reports[min(reached, len(reports) - 1)])
+            if reached < len(reports):
+                message = DIVERGED
                 break
-            history.append(walk.sparsity())
             if callback is not None and callback(k, x * unit):
                 status = CALLED_OFF
                 break
@@ -148,11 +148,15 @@ class SPSA(Solver):
     def _workspace(self, problem: Problem, unit: float) -> kernels.Workspace:
         reduced, bounds = problem.reduced, problem.bounds
         scaled = None if bounds is None else (bounds[0] / unit, bounds[1] / unit)
-        return kernels.workspace(reduced.B, reduced.b / unit, scaled, float(self.order))
+        if "spsa" not in problem.notes:
+            problem.notes["spsa"] = kernels.projector(reduced.B)
+        return kernels.workspace(reduced.B, reduced.b / unit, scaled, float(self.order), problem.notes["spsa"])
 
-    def _reports(self) -> list[int]:
-        """The iterations after which to report."""
-        return sorted({round(k * self.iterations / REPORTS) for k in range(1, REPORTS + 1)} - {0})
+    def _stages(self, *, watched: bool) -> list[kernels.Reports]:
+        """The iterations after which to report: one by one for a callback, else up to the last tenth, and the rest."""
+        reports = np.array(sorted({round(k * self.iterations / REPORTS) for k in range(1, REPORTS + 1)} - {0}))
+        cuts = np.arange(1, len(reports)) if watched else np.searchsorted(reports, 0.9 * self.iterations, "right")
+        return [stage for stage in np.split(reports, np.atleast_1d(cuts)) if len(stage)]
 
     def _measure(self, n: int) -> Measure | None:
         """The metric, larger for sparser; None stands for compiled GDS."""
@@ -179,27 +183,38 @@ class _Walk:
         # a metric that is flat here, such as l0, has no unit and needs none
         self.a /= self._mean_slope() or 1.0
 
-    def go_on(self, last: int) -> None:
-        """Up to iteration `last`."""
+    def go_on(self, reports: kernels.Reports, history: list[float]) -> int:
+        """Up to the last of these reports, or the last before x ran away; how many of them were reached."""
+        farthest = FARTHEST * math.sqrt(len(self.x))
         if self.measure is None:
             gains = (self.a, self.alpha, self.A, self.c, self.gamma)
-            kernels.run(self.work, self.x, self.state, gains, self.k, last)
-        else:
-            for k in range(self.k, last):
-                found = self._slope(self.c / (k + 1.0) ** self.gamma)
-                kernels.move(self.work, self.x, self.a / (k + 1.0 + self.A) ** self.alpha * found)
+            seen = np.empty(len(reports))
+            reached = int(kernels.run(self.work, self.x, self.state, gains, self.k, reports, farthest, seen))
+            history += seen[:reached].tolist()
+            self.k = int(reports[-1])
+            return reached
+        for reached, last in enumerate(reports.tolist()):
+            before = self.x.copy()
+            self._step_by_step(last)
+            if not np.linalg.norm(self.x) <= farthest:  # nan too
+                self.x[:] = before
+                return reached
+            history.append(float(self.measure(self.x)))
+        return len(reports)
+
+    def _step_by_step(self, last: int) -> None:
+        for k in range(self.k, last):
+            found = self._slope(self.c / (k + 1.0) ** self.gamma)
+            kernels.move(self.work, self.x, self.a / (k + 1.0 + self.A) ** self.alpha * found)
         self.k = last
 
-    def sparsity(self) -> float:
-        """Of the present x."""
-        return float(kernels.measure(self.work, self.x) if self.measure is None else self.measure(self.x))
-
     def _slope(self, c: float) -> float:
-        if self.measure is None:
-            return float(kernels.slope(self.work, self.x, c, self.state))
+        assert self.measure is not None
         kernels.draw(self.work, self.state)
         kernels.place(self.work, self.x, c)
         return float(self.measure(self.work.plus) - self.measure(self.work.minus)) / (2.0 * c)
 
     def _mean_slope(self) -> float:
+        if self.measure is None:
+            return float(kernels.mean_slope(self.work, self.x, self.c, self.state, OPENING))
         return sum(abs(self._slope(self.c)) for _ in range(OPENING)) / OPENING

@@ -22,7 +22,7 @@ from numpy.typing import NDArray
 from ..._arrays import Array
 from ...metrics._kernels import even
 from ...metrics._kernels.jit import exact, summing
-from ...metrics._kernels.powers import real_power
+from .pairs import by_pairs
 
 GROUP = 6  # signs a row of the table stands for
 PATTERNS = 1 << GROUP
@@ -36,6 +36,7 @@ GOLDEN, MIX_1, MIX_2 = np.uint64(0x9E3779B97F4A7C15), np.uint64(0xBF58476D1CE4E5
 SHIFT_1, SHIFT_2, SHIFT_3 = np.uint64(30), np.uint64(27), np.uint64(31)
 
 State = NDArray[np.uint64]
+Reports = NDArray[np.int64]
 
 
 class Workspace(NamedTuple):
@@ -69,29 +70,48 @@ def worth_compiling(n: int, order: float) -> bool:
     return by_moments(order) or (n <= SHORT and order < math.inf)
 
 
-def workspace(B: Array, b: Array, bounds: tuple[Array, Array] | None, order: float) -> Workspace:
-    """For a problem B x = b with orthonormal rows."""
+class Projector(NamedTuple):
+    """How to project signs onto the null space of B: what of a workspace depends on B alone."""
+
+    table: Array
+    factors: Array
+    factors_span_null_space: bool
+
+
+def projector(B: Array) -> Projector:
+    """By the table, or by the fewer of the rows that span the row space and those that span the null space."""
     rank, n = B.shape
-    groups = 2 * -(-n // (2 * GROUP))  # an even number: two are added at a time
-    table: Array = np.empty((0, 0, 0))
-    factors, null = np.empty((0, n)), False
+    groups = _groups(n)
+    nothing = np.empty((0, n))
     if groups * PATTERNS * n <= LARGEST_TABLE:
         projection = np.zeros((groups * GROUP, n))  # the columns that fill up the last group are zero
         projection[:n] = np.eye(n) - B.T @ B
         patterns = np.arange(PATTERNS)[:, None] >> np.arange(GROUP) & 1
         table = np.asarray((2.0 * patterns - 1.0) @ projection.reshape(groups, GROUP, n), np.float64)
-    elif 2 * rank <= n:
-        factors = B
-    else:
-        factors, null = np.ascontiguousarray(np.linalg.qr(B.T, mode="complete")[0][:, rank:].T), True
+        return Projector(table, nothing, False)
+    no_table: Array = np.empty((0, 0, 0))
+    if 2 * rank <= n:
+        return Projector(no_table, B, False)
+    return Projector(no_table, np.ascontiguousarray(np.linalg.qr(B.T, mode="complete")[0][:, rank:].T), True)
+
+
+def workspace(
+    B: Array, b: Array, bounds: tuple[Array, Array] | None, order: float, projection: Projector | None = None
+) -> Workspace:
+    """For a problem B x = b with orthonormal rows; `projection` is that of B, if it is there already."""
+    n = B.shape[1]
     low, high = (np.empty(0), np.empty(0)) if bounds is None else bounds
     p = int(order) if by_moments(order) else -1
     binomials = np.array([math.comb(p, k) for k in range(p + 1)], np.float64)
     return Workspace(
-        table, factors, null, B, b, low, high, order, binomials,
-        np.empty(n), np.empty(groups * GROUP), np.empty(n), np.empty(n), np.zeros(3 * n),
+        *(projection or projector(B)), B, b, low, high, order, binomials,
+        np.empty(n), np.empty(_groups(n) * GROUP), np.empty(n), np.empty(n), np.zeros(3 * n),
         np.empty((even.ROOM, even.BLOCK)), np.empty(p + 2),
     )  # fmt: skip
+
+
+def _groups(n: int) -> int:
+    return 2 * -(-n // (2 * GROUP))  # an even number: two are added at a time
 
 
 @exact
@@ -200,127 +220,6 @@ def move(work: Workspace, x: Array, length: float) -> None:
 
 
 @exact
-def _power_half(d: float) -> float:
-    return abs(d) * math.sqrt(abs(d))
-
-
-@exact
-def _cube(d: float) -> float:
-    return abs(d) * (d * d)
-
-
-# sum_i sum_{k<8} |near_(i+k) - c_i|^p: eight offsets a pass, written out, as a short loop inside would not vectorise.
-
-
-@summing
-def _eight_1(c: Array, near: Array) -> float:
-    total = 0.0
-    for i in range(len(c)):
-        x = c[i]
-        total += (abs(near[i] - x) + abs(near[i + 1] - x)) + (abs(near[i + 2] - x) + abs(near[i + 3] - x))
-        total += (abs(near[i + 4] - x) + abs(near[i + 5] - x)) + (abs(near[i + 6] - x) + abs(near[i + 7] - x))
-    return total
-
-
-@summing
-def _eight_half(c: Array, near: Array) -> float:
-    total = 0.0
-    for i in range(len(c)):
-        x = c[i]
-        total += _power_half(near[i] - x) + _power_half(near[i + 1] - x)
-        total += _power_half(near[i + 2] - x) + _power_half(near[i + 3] - x)
-        total += _power_half(near[i + 4] - x) + _power_half(near[i + 5] - x)
-        total += _power_half(near[i + 6] - x) + _power_half(near[i + 7] - x)
-    return total
-
-
-@summing
-def _eight_3(c: Array, near: Array) -> float:
-    total = 0.0
-    for i in range(len(c)):
-        x = c[i]
-        total += (_cube(near[i] - x) + _cube(near[i + 1] - x)) + (_cube(near[i + 2] - x) + _cube(near[i + 3] - x))
-        total += (_cube(near[i + 4] - x) + _cube(near[i + 5] - x)) + (_cube(near[i + 6] - x) + _cube(near[i + 7] - x))
-    return total
-
-
-@summing
-def _sum_powers(c: Array, d: Array, p: float) -> float:
-    """sum_i |c_i - d_i|^p."""
-    total = 0.0
-    if p == 1.0:
-        for i in range(len(c)):
-            total += abs(c[i] - d[i])
-    elif p == 1.5:
-        for i in range(len(c)):
-            total += _power_half(c[i] - d[i])
-    elif p == 3.0:
-        for i in range(len(c)):
-            total += _cube(c[i] - d[i])
-    elif p == 5.0:
-        for i in range(len(c)):
-            square = (c[i] - d[i]) ** 2
-            total += abs(c[i] - d[i]) * (square * square)
-    elif p == 7.0:
-        for i in range(len(c)):
-            total += _cube(c[i] - d[i]) * (c[i] - d[i]) ** 4
-    elif p == 9.0:
-        for i in range(len(c)):
-            cube = _cube(c[i] - d[i])
-            total += cube * cube * cube
-    else:
-        for i in range(len(c)):
-            total += real_power(abs(c[i] - d[i]), p)
-    return total
-
-
-@exact
-def sum_of_pairs(circle: Array, p: float) -> float:
-    """sum_{i<j} |c_i - c_j|^p, where `circle` is c, c again, and zeros: each offset is one straight loop.
-
-    The offsets 1..(n-1)/2 meet every pair once, but for opposite points of an even n, which meet at offset n/2.
-    """
-    n = len(circle) // 3
-    c = circle[:n]
-    last = (n - 1) // 2
-    total = 0.0
-    offset = 1
-    if p == 1.0 or p == 1.5 or p == 3.0:
-        while offset + 7 <= last:
-            near = circle[offset : offset + n + 7]
-            if p == 1.0:
-                total += _eight_1(c, near)
-            elif p == 3.0:
-                total += _eight_3(c, near)
-            else:
-                total += _eight_half(c, near)
-            offset += 8
-    for rest in range(offset, last + 1):
-        total += _sum_powers(c, circle[rest : rest + n], p)
-    if n % 2 == 0:
-        total += _sum_powers(c[: n // 2], c[n // 2 :], p)
-    return total
-
-
-@summing
-def _load_circle(x: Array, scale: float, circle: Array) -> None:
-    n = len(x)
-    for i in range(n):
-        c = abs(x[i]) * scale
-        circle[i] = c
-        circle[n + i] = c
-
-
-@exact
-def _by_pairs(x: Array, p: float, circle: Array) -> float:
-    """S_p of one point at an odd or real order."""
-    n = len(x)
-    top, _ = even.top_and_sum(x)
-    _load_circle(x, even.scale_of(top), circle)
-    return sum_of_pairs(circle, p) / (n * _sum_powers(circle[:n], circle[2 * n :], p))
-
-
-@exact
 def _by_moments(x: Array, binomials: Array, room: Array, moments: Array) -> float:
     """S_p of one point at an even order, or HAND_OVER."""
     top, total = even.top_and_sum(x)
@@ -337,7 +236,7 @@ def _sparsity(x: Array, p: float, binomials: Array, room: Array, moments: Array,
         value = _by_moments(x, binomials, room, moments)
         if value != even.HAND_OVER:
             return value
-    return _by_pairs(x, p, circle)
+    return by_pairs(x, p, circle)
 
 
 @exact
@@ -355,27 +254,54 @@ def slope(work: Workspace, x: Array, c: float, state: State) -> float:
 
 
 @exact
-def run(
-    work: Workspace, x: Array, state: State, gains: tuple[float, float, float, float, float], first: int, last: int
-) -> None:
-    """The iterations first..last-1, in place: x + a_k slope d with a_k = a/(k+1+A)^alpha, c_k = c/(k+1)^gamma.
+def mean_slope(work: Workspace, x: Array, c: float, state: State, count: int) -> float:
+    """The mean size of so many slopes, each along a direction of its own."""
+    total = 0.0
+    for _ in range(count):
+        total += abs(slope(work, x, c, state))
+    return total / count
 
-    The same as `slope` and `move`, but handing over a whole workspace takes as long as half an iteration.
+
+@exact
+def run(
+    work: Workspace,
+    x: Array,
+    state: State,
+    gains: tuple[float, float, float, float, float],
+    first: int,
+    reports: Reports,
+    farthest: float,
+    history: Array,
+) -> int:
+    """From iteration `first` to the last report, in place: x + a_k slope d, a_k = a/(k+1+A)^alpha, c_k = c/(k+1)^gamma.
+
+    At each report the sparsity goes into `history`; if |x| is above `farthest` there, x goes back to the report before
+    and the walk ends. Returned is how many reports were reached. A whole walk is one call: threads that run walks side
+    by side would else wait for the interpreter between pieces of them.
     """
     a, alpha, A, c, gamma = gains
     table, factors, null, signs, d = work.table, work.factors, work.factors_span_null_space, work.signs, work.direction
     plus, minus, p, binomials = work.plus, work.minus, work.order, work.binomials
     room, moments, circle = work.room, work.moments, work.circle
     low, high, B, b = work.low, work.high, work.B, work.b
-    for k in range(first, last):
-        width = c / (k + 1.0) ** gamma
-        if len(table) > 0:
-            _draw_from_table(table, state, d)
-        else:
-            _draw_from_factors(factors, null, state, signs, d)
-        _place(x, d, width, plus, minus)
-        rise = _sparsity(plus, p, binomials, room, moments, circle)
-        rise -= _sparsity(minus, p, binomials, room, moments, circle)
-        _add_multiple(d, a / (k + 1.0 + A) ** alpha * (rise / (2.0 * width)), x)
-        if len(low) > 0:
-            _into_bounds(x, low, high, B, b)
+    before = np.empty(len(x))
+    for report in range(len(reports)):
+        before[:] = x
+        for k in range(first, reports[report]):
+            width = c / (k + 1.0) ** gamma
+            if len(table) > 0:
+                _draw_from_table(table, state, d)
+            else:
+                _draw_from_factors(factors, null, state, signs, d)
+            _place(x, d, width, plus, minus)
+            rise = _sparsity(plus, p, binomials, room, moments, circle)
+            rise -= _sparsity(minus, p, binomials, room, moments, circle)
+            _add_multiple(d, a / (k + 1.0 + A) ** alpha * (rise / (2.0 * width)), x)
+            if len(low) > 0:
+                _into_bounds(x, low, high, B, b)
+        first = reports[report]
+        if not math.sqrt(_dot(x, x)) <= farthest:  # nan too
+            x[:] = before
+            return report
+        history[report] = _sparsity(x, p, binomials, room, moments, circle)
+    return len(reports)
