@@ -1,0 +1,178 @@
+"""`sparsegauge measure`: how sparse the signals in files are."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from .manners import progress
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from ..report.measuring import Measured, Request
+
+EPILOG = (
+    "Examples: sparsegauge measure ecg.csv | sparsegauge measure 'runs/*.npy' --metric hoyer --metric gini --csv | "
+    "sparsegauge measure song.wav --transform dct --window 1024 --hop 512 --plot map.png | "
+    "sox in.flac -t wav - | sparsegauge measure - --all"
+)
+
+
+def measure(
+    files: Annotated[
+        list[str],
+        typer.Argument(
+            metavar="FILE...",
+            help=".npy, .npz, .csv, .tsv, .txt, .parquet, .mat, .wav, .png or .jpg; a pattern in quotes; "
+            "- for standard input.",
+            show_default=False,
+        ),
+    ],
+    metric: Annotated[
+        list[str] | None,
+        typer.Option("--metric", "-m", help="A metric of the catalogue, gds by default; may be repeated."),
+    ] = None,
+    order: Annotated[
+        str | None, typer.Option("--order", metavar="P,P,...", help="The orders of gds: 1 or more, or inf. [1,2,4]")
+    ] = None,
+    every: Annotated[bool, typer.Option("--all", help="Every metric of the catalogue.")] = False,
+    axis: Annotated[
+        str | None,
+        typer.Option(
+            "--axis",
+            metavar="AXIS|none",
+            help="The dimension along which signals run, none to flatten; by default columns of tables, channels, the "
+            "last one of arrays, and none of pictures.",
+        ),
+    ] = None,
+    transform: Annotated[
+        str, typer.Option("--transform", "-t", help="none, dct, or an orthogonal wavelet such as db4.")
+    ] = "none",
+    window: Annotated[
+        int | None, typer.Option("--window", min=1, help="Measure windows of so many samples; files may be huge.")
+    ] = None,
+    hop: Annotated[
+        int | None, typer.Option("--hop", min=1, help="Samples from a window to the next; half a window by default.")
+    ] = None,
+    key: Annotated[
+        str | None, typer.Option("--key", help="The one array, column or channel to measure, by its name.")
+    ] = None,
+    nan_policy: Annotated[
+        str,
+        typer.Option("--nan-policy", help="raise: NaN is an error; omit: leave it out; propagate: the result is NaN."),
+    ] = "raise",
+    as_json: Annotated[bool, typer.Option("--json", help="Print JSON, every digit.")] = False,
+    as_csv: Annotated[bool, typer.Option("--csv", help="Print CSV, every digit.")] = False,
+    plot: Annotated[
+        Path | None,
+        typer.Option(
+            "--plot", help="Draw into this .png, .svg or .html: sparsity over the order, or over time with --window."
+        ),
+    ] = None,
+    quiet: Annotated[bool, typer.Option("--quiet", "-q", help="The results alone: no notes and no progress.")] = False,
+) -> None:
+    """Measure how sparse the signals in files are."""
+    from ..errors import InvalidInput
+
+    if as_json and as_csv:
+        raise InvalidInput("--json and --csv are two ways to print the same; choose one")
+    if plot is not None:
+        _check_plot(plot)
+    with _telling(quiet) as (show, note):
+        request = _request(metric, order, every, axis, transform, window, hop, nan_policy, key, plot is not None)
+        results = _measure_files(files, request, show, note)
+        if plot is not None:
+            show("drawing")
+            _draw(plot, results, note)
+    _print(results, as_json, as_csv)
+
+
+def _request(
+    metric: list[str] | None,
+    order: str | None,
+    every: bool,
+    axis: str | None,
+    transform: str,
+    window: int | None,
+    hop: int | None,
+    nan_policy: str,
+    key: str | None,
+    curves: bool,
+) -> Request:
+    from ..errors import InvalidInput
+    from ..report.measuring import Request, parse_axis, parse_measures
+
+    if hop is not None and window is None:
+        raise InvalidInput("--hop is the way from a window to the next; add --window")
+    if window is not None and hop is None:
+        hop = -(-window // 2)
+    request = Request(
+        measures=parse_measures(metric, order, every),
+        axis=parse_axis(axis),
+        transform=transform,
+        window=window,
+        hop=hop or 1,
+        nan_policy=nan_policy,
+        key=key,
+        curves=curves,
+    )
+    request.check()
+    return request
+
+
+def _measure_files(
+    files: list[str], request: Request, show: Callable[[str], None], note: Callable[[str], None]
+) -> list[Measured]:
+    from ..io import expand
+    from ..report.measuring import measure_file
+
+    results: list[Measured] = []
+    paths = expand(files)
+    for i, path in enumerate(paths):
+        show(f"{path} ({i + 1} of {len(paths)})" if len(paths) > 1 else path)
+        results += measure_file(path, request, show, note)
+    return results
+
+
+def _check_plot(plot: Path) -> None:
+    from ..errors import InvalidInput
+    from ..report.destination import check_destination
+
+    if plot.suffix.lower() not in (".png", ".svg", ".html"):
+        raise InvalidInput(f"--plot writes .png, .svg and .html, got {plot.name!r}")
+    check_destination(plot.absolute())
+
+
+def _draw(plot: Path, results: list[Measured], note: Callable[[str], None]) -> None:
+    from ..report.measured import write_plot
+
+    write_plot(plot.absolute(), [drawing for result in results for drawing in result.drawings], note=note)
+
+
+@contextmanager
+def _telling(quiet: bool) -> Iterator[tuple[Callable[[str], None], Callable[[str], None]]]:
+    """Two ways to tell the user something: what is being done, and what was left out."""
+    with progress(quiet=quiet) as bar:
+        task = bar.add_task("loading", total=None)
+
+        def note(text: str) -> None:
+            if not quiet:
+                bar.console.print(f"sparsegauge: {text}", markup=False, highlight=False, soft_wrap=True)
+
+        yield lambda text: bar.update(task, description=text), note
+
+
+def _print(results: list[Measured], as_json: bool, as_csv: bool) -> None:
+    from .measure_output import print_csv, print_json, print_table
+
+    show: Any = print_json if as_json else print_csv if as_csv else print_table
+    reconfigure = getattr(sys.stdout, "reconfigure", None)
+    if reconfigure is not None:
+        reconfigure(errors="backslashreplace")  # names of files may hold what the terminal's encoding has not
+    show(results)

@@ -1,0 +1,132 @@
+"""What `sparsegauge measure` prints: a table for people, JSON and CSV for programs."""
+
+from __future__ import annotations
+
+import csv
+import json
+import sys
+from collections.abc import Iterator
+from typing import TYPE_CHECKING, Any
+
+from .manners import plain
+
+if TYPE_CHECKING:
+    from rich.table import Table
+
+    from ..report.measuring import Measure, Measured
+
+MOST_COLUMNS = 6  # measures side by side; beyond, one a line
+
+
+def print_json(results: list[Measured]) -> None:
+    """A list of objects, one a line; null for what is not defined."""
+    separator = "["
+    for record in _records(results):
+        print(separator, json.dumps(plain(record), allow_nan=False), sep="\n", end="")
+        separator = ","
+    print("\n]")
+
+
+def print_csv(results: list[Measured]) -> None:
+    """One line a value, all digits; nan for what is not defined."""
+    windowed = any(result.starts is not None for result in results)
+    fields = ["file", "signal", "metric", "parameters", "value", "n", *(["start"] if windowed else [])]
+    writer = csv.DictWriter(sys.stdout, fields, lineterminator="\n")
+    writer.writeheader()
+    for record in _records(results):
+        words = " ".join(f"{name}={value:g}" for name, value in record["parameters"].items())
+        writer.writerow(record | {"parameters": words})
+
+
+def _records(results: list[Measured]) -> Iterator[dict[str, Any]]:
+    for result in results:
+        for i, signal in enumerate(result.signals):
+            for j, measure in enumerate(result.measures):
+                record = {"file": result.file, "signal": signal, "metric": measure.metric}
+                values = result.values[j, i]
+                if result.starts is None:
+                    yield record | _tail(measure, float(values), result.n)
+                    continue
+                for start, value in zip(result.starts.tolist(), values.tolist(), strict=True):
+                    yield record | _tail(measure, value, result.n) | {"start": start}
+
+
+def _tail(measure: Measure, value: float, n: int) -> dict[str, Any]:
+    return {"parameters": dict(measure.parameters), "value": value, "n": n}
+
+
+def print_table(results: list[Measured]) -> None:
+    """For people: a line a signal, or a line a signal and measure where there are many or they have windows."""
+    from rich import box
+    from rich.console import Console
+    from rich.table import Table
+
+    terminal = sys.stdout.isatty()
+    # in a pipe nothing is drawn and nothing is cut, however long the lines
+    console = Console(width=None if terminal else 10_000, highlight=False)
+    table = Table(box=box.SIMPLE_HEAD if terminal else None, pad_edge=False)
+    if any(result.starts is not None for result in results):
+        _fill_windowed(table, results)
+    elif len(results[0].measures) <= MOST_COLUMNS:
+        _fill_wide(table, results)
+    else:
+        _fill_long(table, results)
+    console.print(table, soft_wrap=not terminal)
+
+
+def _fill_wide(table: Table, results: list[Measured]) -> None:
+    _head(table, ["file", "signal"], ["n", *map(str, results[0].measures)])
+    for result in results:
+        for i, signal in enumerate(result.signals):
+            _line(table, [result.file, signal or ""], [f"{result.n}", *map(_digits, result.values[:, i])])
+
+
+def _fill_long(table: Table, results: list[Measured]) -> None:
+    _head(table, ["file", "signal", "metric"], ["n", "value"])
+    for result in results:
+        for i, signal in enumerate(result.signals):
+            for j, measure in enumerate(result.measures):
+                _line(table, [result.file, signal or "", str(measure)], [f"{result.n}", _digits(result.values[j, i])])
+
+
+def _fill_windowed(table: Table, results: list[Measured]) -> None:
+    """A summary: the windows themselves are in --csv and --json."""
+    _head(table, ["file", "signal", "metric"], ["windows", "least", "median", "most", "sparsest at"])
+    for result in results:
+        for i, signal in enumerate(result.signals):
+            for j, measure in enumerate(result.measures):
+                _line(table, [result.file, signal or "", str(measure)], _summary(result, measure, result.values[j, i]))
+
+
+def _summary(result: Measured, measure: Measure, values: Any) -> list[str]:
+    import numpy as np
+
+    from ..metrics.catalogue import METRICS
+
+    defined = np.flatnonzero(~np.isnan(values))
+    if not len(defined):
+        return [f"{len(values)}", "nan", "nan", "nan", ""]
+    kept = values[defined]
+    assert result.starts is not None
+    best = np.argmax(kept) if METRICS[measure.metric].sparser == "larger" else np.argmin(kept)
+    sparsest = result.starts[defined[best]]
+    return [f"{len(values)}", *map(_digits, (kept.min(), np.median(kept), kept.max())), f"{sparsest}"]
+
+
+def _head(table: Table, words: list[str], figures: list[str]) -> None:
+    for word in words:
+        table.add_column(word, overflow="fold")
+    for figure in figures:
+        table.add_column(figure, justify="right", no_wrap=figure in ("n", "value"))
+
+
+def _line(table: Table, words: list[str], figures: list[str]) -> None:
+    from rich.text import Text
+
+    from ..io.contents import shown
+
+    table.add_row(*(Text(shown(word)) for word in words), *map(Text, figures))
+
+
+def _digits(value: Any) -> str:
+    return f"{float(value):.6g}"

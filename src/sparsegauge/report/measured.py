@@ -1,0 +1,196 @@
+"""Plots of measurements: sparsity over the order, sorted coefficients, and maps of sparsity over time."""
+
+from __future__ import annotations
+
+import io
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import matplotlib.style
+import numpy as np
+from markupsafe import Markup
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+from numpy.typing import NDArray
+
+from .._arrays import Array
+from ..metrics.gds import gds_profile
+from .demos import CURVE_POINTS, ORDERS, Decay
+from .destination import replace_file
+from .figures import _STYLE, SMALLEST_MAGNITUDE, _as_html, _label_ticks
+from .page import _TEMPLATES
+
+MAP_ORDERS = (1, 2, 3, 4, 6, 8, 12, 16, 20)
+MOST_SIGNALS = 8  # beyond, nobody can tell the lines apart
+MOST_COLUMNS = 1200  # of a map; windows beyond are averaged
+PAPER = {  # the colours of figures.py are for a page's own to replace; a picture has to bring some
+    "text.color": "#1b1f24",
+    "axes.labelcolor": "#1b1f24",
+    "axes.edgecolor": "#d3d8de",
+    "grid.color": "#d3d8de",
+    "xtick.color": "#1b1f24",
+    "ytick.color": "#1b1f24",
+    "figure.facecolor": "#ffffff",
+}
+# readable on white and on black; dashes, so that colour is not needed
+COLOURS = ("#1f77b4", "#d9660b", "#2a9d4a", "#c43c3c", "#8a63c7", "#a0694f", "#d0609f", "#7f7f7f")
+DASHES: tuple[Any, ...] = ("solid", (0, (5, 1.5)), (0, (1.2, 1.2)), (0, (5, 1.5, 1.2, 1.5)))
+
+
+@dataclass(frozen=True)
+class Curves:
+    """One signal: S_p at `ORDERS`, and its coefficients from the largest down; None if all are zero or missing."""
+
+    title: str
+    profile: Array
+    decay: Decay | None
+
+
+@dataclass(frozen=True)
+class Map:
+    """One signal in windows: their middles in samples, and S_p as values[order, window]."""
+
+    title: str
+    middles: Array
+    values: Array
+    rate: float | None = None
+
+
+def curves(title: str, coefficients: NDArray[Any]) -> Curves:
+    """What is drawn of one signal; NaN is left out."""
+    magnitudes = np.abs(coefficients.astype(np.complex128 if coefficients.dtype.kind == "c" else np.float64))
+    descending = np.sort(magnitudes[~np.isnan(magnitudes)])[::-1]
+    if not descending.size or descending[0] == 0:
+        return Curves(title, np.full(len(ORDERS), np.nan), None)
+    ranks = np.unique(np.geomspace(1, descending.size, CURVE_POINTS).round().astype(np.int64))
+    decay = Decay(shares=ranks / descending.size, magnitudes=descending[ranks - 1] / descending[0])
+    return Curves(title, gds_profile(descending, ORDERS), decay)
+
+
+def write_plot(
+    path: Path, drawings: Sequence[Curves | Map], *, note: Callable[[str], None] = lambda text: None
+) -> None:
+    """Draw into a .png, .svg or .html file; `note` hears of signals that are left out."""
+    if len(drawings) > MOST_SIGNALS:
+        note(f"the plot shows the first {MOST_SIGNALS} signals")
+        drawings = drawings[:MOST_SIGNALS]
+    if path.suffix.lower() == ".html":
+        replace_file(path, _page(drawings))
+        return
+    with matplotlib.style.context(["default", _STYLE | PAPER]):
+        figure = _figure(drawings)
+        if path.suffix.lower() == ".svg":
+            text = io.StringIO()
+            figure.savefig(text, format="svg", metadata={"Date": None})
+            replace_file(path, text.getvalue())
+        else:
+            picture = io.BytesIO()
+            figure.savefig(picture, format="png", dpi=150, metadata={"Software": "sparsegauge"})
+            replace_file(path, picture.getvalue())
+
+
+def _figure(drawings: Sequence[Curves | Map]) -> Figure:
+    maps = [drawing for drawing in drawings if isinstance(drawing, Map)]
+    if maps:
+        figure = Figure(figsize=(9, 0.8 + 2.0 * len(maps)), layout="constrained")
+        panels = figure.subplots(len(maps), squeeze=False)[:, 0]
+        limits = _limits(maps)
+        for axes, drawing in zip(panels, maps, strict=True):
+            mesh = _draw_map(axes, drawing, limits)
+            axes.set_title(drawing.title, fontsize="medium", loc="left")
+        figure.colorbar(mesh, ax=list(panels), label="sparsity $S_p$", pad=0.01)
+        return figure
+    lines = [drawing for drawing in drawings if isinstance(drawing, Curves)]
+    figure = Figure(figsize=(9.5, 4.2 + 0.22 * len(lines)), layout="constrained")
+    left, right = figure.subplots(1, 2)
+    _draw_profiles(left, lines)
+    _draw_decays(right, lines)
+    figure.legend(*left.get_legend_handles_labels(), loc="outside lower center", ncols=2, frameon=False, handlelength=3)
+    return figure
+
+
+def _draw_profiles(axes: Axes, lines: Sequence[Curves]) -> None:
+    for i, drawing in enumerate(lines):
+        label = drawing.title if drawing.decay is not None else f"{drawing.title} (all zero)"
+        axes.plot(ORDERS, drawing.profile, label=label, **_line(i))
+    axes.set(xscale="log", xlim=(1, 20), ylim=(-0.02, 1.02), xlabel="order p", ylabel="sparsity $S_p$ (no unit)")
+    shares = {0: "0", 0.2: "0.2", 0.4: "0.4", 0.6: "0.6", 0.8: "0.8", 1: "1"}
+    _label_ticks(axes, x={1: "1", 2: "2", 4: "4", 10: "10", 20: "20"}, y=shares)
+
+
+def _draw_decays(axes: Axes, lines: Sequence[Curves]) -> None:
+    least = 1e-1
+    for i, drawing in enumerate(lines):
+        if drawing.decay is not None:
+            shares, magnitudes = drawing.decay.shares, drawing.decay.magnitudes
+            shown = magnitudes > 0  # a logarithm has no place for zeros
+            least = min(least, shares[0])
+            axes.plot(shares[shown], magnitudes[shown], label=drawing.title, **_line(i))
+    axes.set(xscale="log", yscale="log", xlim=(least, 1), ylim=(SMALLEST_MAGNITUDE, 1.5))
+    axes.set(xlabel="share of coefficients, from the largest down", ylabel="magnitude (largest = 1)")
+    percents = {1e-6: "0.0001 %", 1e-5: "0.001 %", 1e-4: "0.01 %", 1e-3: "0.1 %", 1e-2: "1 %", 1e-1: "10 %", 1: "100 %"}
+    shown_ticks = {share: text for share, text in percents.items() if share >= least}
+    _label_ticks(axes, x=shown_ticks, y={1: "1", 1e-2: "10⁻²", 1e-4: "10⁻⁴", 1e-6: "10⁻⁶"})
+
+
+def _line(i: int) -> dict[str, Any]:
+    return {"color": COLOURS[i % len(COLOURS)], "linestyle": DASHES[i % len(DASHES)], "linewidth": 1.8}
+
+
+def _limits(maps: Sequence[Map]) -> tuple[float, float]:
+    """One scale for all maps, from the least to the largest value in them."""
+    defined = np.concatenate([drawing.values[np.isfinite(drawing.values)] for drawing in maps])
+    low, high = (float(defined.min()), float(defined.max())) if defined.size else (0.0, 1.0)
+    return (low, high) if high > low else (0.0, 1.0)
+
+
+def _draw_map(axes: Axes, drawing: Map, limits: tuple[float, float]) -> Any:
+    middles, values = _averaged(drawing.middles, drawing.values)
+    seconds = drawing.rate is not None
+    x = _edges(middles / (drawing.rate or 1.0))
+    y = np.exp(_edges(np.log(MAP_ORDERS)))
+    mesh = axes.pcolormesh(x, y, values, cmap="viridis", vmin=limits[0], vmax=limits[1], rasterized=True)
+    axes.set(yscale="log", xlabel="time (s)" if seconds else "time (samples)", ylabel="order p")
+    axes.set_yticks([1, 2, 4, 8, 16], labels=["1", "2", "4", "8", "16"])
+    axes.minorticks_off()
+    axes.grid(False)
+    return mesh
+
+
+def _averaged(middles: Array, values: Array) -> tuple[Array, Array]:
+    step = -(-len(middles) // MOST_COLUMNS)
+    if step == 1:
+        return middles, values
+    starts = np.arange(0, len(middles), step)
+    counts = np.diff(np.append(starts, len(middles)))
+    return np.add.reduceat(middles, starts) / counts, np.add.reduceat(values, starts, axis=1) / counts
+
+
+def _edges(centres: Array) -> Array:
+    """Borders half-way between the centres, and as far outside at either end."""
+    if len(centres) == 1:
+        return np.array([centres[0] - 0.5, centres[0] + 0.5])
+    between = (centres[1:] + centres[:-1]) / 2
+    return np.concatenate([[2 * centres[0] - between[0]], between, [2 * centres[-1] - between[-1]]])
+
+
+def _page(drawings: Sequence[Curves | Map]) -> str:
+    """One page that fetches nothing; charts are SVG in the page's own colours."""
+    with matplotlib.style.context(["default", _STYLE]):
+        chart = _as_html(_figure(drawings), "measured", _description(drawings))
+    windowed = any(isinstance(drawing, Map) for drawing in drawings)
+    page: str = _TEMPLATES.get_template("measured.html").render(chart=Markup(chart), windowed=windowed)
+    return page
+
+
+def _description(drawings: Sequence[Curves | Map]) -> str:
+    """What a listener needs of the chart."""
+    words = []
+    for drawing in drawings:
+        values = drawing.profile if isinstance(drawing, Curves) else drawing.values
+        defined = values[np.isfinite(values)]
+        if defined.size:
+            words.append(f"{drawing.title}: sparsity from {defined.min():.2f} to {defined.max():.2f}.")
+    return " ".join(words) or "No signal has a defined sparsity."

@@ -1,0 +1,237 @@
+"""From files to numbers: what `sparsegauge measure` prints and draws."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, Literal
+
+import numpy as np
+from numpy.lib.array_utils import normalize_axis_index
+from numpy.typing import NDArray
+
+from .._arrays import Array, check_choice, check_order
+from .._arrays.signals import NAN_POLICIES
+from ..errors import InvalidInput
+from ..io import Contents, open_file, spooled
+from ..metrics.catalogue import METRICS, check_parameters, find_metric
+from ..metrics.gds import gds_profile
+from ..signals import check_transform, stream_windows, transform
+from .measured import MAP_ORDERS, MOST_SIGNALS, Curves, Map, curves
+
+DEFAULT_ORDERS = "1,2,4"
+BATCH_VALUES = 1 << 20  # windows overlap, and metrics copy them: this many values at a time
+STANDARD_INPUT = "standard input"
+
+Say = Callable[[str], None]
+Axis = int | Literal["none", "usual"]
+
+
+@dataclass(frozen=True)
+class Measure:
+    """A metric with all its parameters."""
+
+    metric: str
+    parameters: dict[str, float]
+
+    def __str__(self) -> str:
+        """As in "pq_mean p=0.5 q=2"."""
+        return " ".join([self.metric, *(f"{name}={value:g}" for name, value in self.parameters.items())])
+
+
+@dataclass(frozen=True)
+class Request:
+    """What was asked for on the command line."""
+
+    measures: list[Measure]
+    axis: Axis = "usual"
+    transform: str = "none"
+    window: int | None = None
+    hop: int = 1
+    nan_policy: str = "raise"
+    key: str | None = None
+    curves: bool = False
+
+    def check(self) -> None:
+        """Refuse what no file could make right, before any file is read."""
+        check_transform(self.transform)
+        check_choice("--nan-policy", self.nan_policy, NAN_POLICIES)
+        if self.axis == "none" and self.window is not None:
+            raise InvalidInput("windows slide along one axis, got --axis none; name a dimension, such as --axis -1")
+
+
+@dataclass(frozen=True)
+class Measured:
+    """What came out for one array of a file: values[measure, signal], or values[measure, signal, window]."""
+
+    file: str
+    signals: list[str | None]
+    n: int
+    measures: list[Measure]
+    values: Array
+    starts: NDArray[np.int64] | None = None
+    drawings: list[Curves | Map] = field(default_factory=list)
+
+
+def parse_measures(metrics: list[str] | None, orders: str | None, every: bool) -> list[Measure]:
+    """The metrics that were named, gds once for each order."""
+    if every and metrics:
+        raise InvalidInput("--all has every metric already; leave out --metric, or --all")
+    names = list(METRICS) if every else [find_metric(name).name for name in metrics or ["gds"]]
+    if orders is not None and "gds" not in names:
+        raise InvalidInput(f"--order is for gds, and the metrics are {', '.join(names)}; add --metric gds")
+    measures = []
+    for name in dict.fromkeys(names):
+        if name == "gds":
+            measures += [Measure(name, {"order": p}) for p in _orders(orders or DEFAULT_ORDERS)]
+        else:
+            measures.append(Measure(name, check_parameters(METRICS[name], {})))
+    return measures
+
+
+def _orders(text: str) -> list[float]:
+    try:
+        return list(dict.fromkeys(check_order(float(part)) for part in text.split(",")))
+    except InvalidInput:
+        raise
+    except ValueError as error:
+        raise InvalidInput(f"--order takes numbers with commas between them, such as 1,2,4, got {text!r}") from error
+
+
+def parse_axis(text: str | None) -> Axis:
+    """A dimension, "none" to flatten, or "usual": what is usual for the kind of file."""
+    if text is None:
+        return "usual"
+    if text.strip().lower() == "none":
+        return "none"
+    try:
+        return int(text)
+    except ValueError as error:
+        raise InvalidInput(f"--axis takes a whole number, or none to flatten, got {text!r}") from error
+
+
+def measure_file(argument: str, request: Request, show: Say, note: Say) -> list[Measured]:
+    """Every array of one file; `show` hears how far it is, `note` what was left out."""
+    label = STANDARD_INPUT if argument == "-" else argument
+    show(f"reading {label}")
+    with spooled(argument, sys.stdin.buffer) as path:
+        try:
+            found = open_file(path, key=request.key, note=lambda text: note(text.replace(str(path), label)))
+            return [_measure_contents(label, contents, request, show) for contents in found]
+        except np.exceptions.AxisError as error:
+            raise InvalidInput(f"{label}: --axis {request.axis} is not there ({error}); use a smaller one") from error
+        except InvalidInput as error:
+            raise InvalidInput(_explained(str(error), path, label)) from error
+
+
+def _explained(message: str, path: Path, label: str) -> str:
+    """In the words of the command line, and about a file that the user knows."""
+    message = message.replace(str(path), label).replace("nan_policy='omit'", "--nan-policy omit")
+    return message if label in message else f"{label}: {message}"
+
+
+def _measure_contents(label: str, contents: Contents, request: Request, show: Say) -> Measured:
+    axis = contents.axis if request.axis == "usual" else None if request.axis == "none" else request.axis
+    if request.window is not None:
+        return _measure_windows(label, contents, axis, request, show)
+    show(f"reading {label}")
+    array = contents.array()
+    if axis is not None:
+        axis = normalize_axis_index(axis, array.ndim)
+    rows = _rows(transform(array, request.transform, axis=axis), axis)
+    show(f"measuring {label}")
+    values = _values(rows, request)
+    signals = _names(contents, array.shape, axis)
+    drawn = zip(signals, rows[: MOST_SIGNALS + 1] if request.curves else [], strict=False)
+    drawings: list[Curves | Map] = [curves(_title(label, name), row) for name, row in drawn]
+    return Measured(label, signals, rows.shape[1], request.measures, values, drawings=drawings)
+
+
+def _rows(array: NDArray[Any], axis: int | None) -> NDArray[Any]:
+    if axis is None:
+        return array.reshape(1, -1)
+    moved = np.moveaxis(array, axis, -1)
+    return moved.reshape(-1, moved.shape[-1])
+
+
+def _values(signals: NDArray[Any], request: Request) -> Array:
+    """values[measure, ...] of signals[..., coefficient]."""
+    orders = [measure.parameters["order"] for measure in request.measures if measure.metric == "gds"]
+    profile = iter(gds_profile(signals, orders, nan_policy=request.nan_policy))  # sorts once for all orders
+    return np.array(
+        [
+            next(profile)
+            if measure.metric == "gds"
+            else METRICS[measure.metric].function(signals, nan_policy=request.nan_policy, **measure.parameters)
+            for measure in request.measures
+        ]
+    )
+
+
+def _names(contents: Contents, shape: tuple[int, ...], axis: int | None) -> list[str | None]:
+    """One name a signal: of the column, or where it is in the array; None if the file is the signal."""
+    if axis is None or len(shape) == 1:
+        return [contents.name or (contents.labels[0] if len(contents.labels) == 1 else None)]
+    if contents.labels and axis == 0:
+        return list(contents.labels)
+    others = shape[:axis] + shape[axis + 1 :]
+    return [f"{contents.name or ''}[{', '.join(map(str, index))}]" for index in np.ndindex(others)]
+
+
+def _title(label: str, name: str | None) -> str:
+    return Path(label).name if name is None else f"{Path(label).name}: {name}"
+
+
+def _measure_windows(label: str, contents: Contents, axis: int | None, request: Request, show: Say) -> Measured:
+    assert request.window is not None
+    if axis is None:
+        raise InvalidInput(f"{label} is a picture: windows slide along one axis of it; add --axis 0 or --axis 1")
+    along = axis
+    values, profiles, starts = [], [], []
+    shape: tuple[int, ...] = ()
+    samples = 0
+
+    def blocks() -> Iterator[NDArray[Any]]:
+        nonlocal samples, shape
+        for block in contents.blocks(along):
+            samples, shape = samples + block.shape[-1], block.shape
+            yield block
+
+    for start, batch in _batches(blocks(), request):
+        coefficients = transform(batch, request.transform, axis=-1)
+        values.append(_values(coefficients, request))
+        if request.curves:
+            profiles.append(gds_profile(coefficients[: MOST_SIGNALS + 1], MAP_ORDERS, nan_policy=request.nan_policy))
+        starts.append(start + request.hop * np.arange(batch.shape[1]))
+        show(f"measuring {label}: {samples:,} samples")
+    if not starts:
+        raise InvalidInput(
+            f"{label}: a window of {request.window} samples is longer than the signal, which has {samples}; use a "
+            "shorter --window"
+        )
+    where = np.concatenate(starts)
+    axis = normalize_axis_index(along, len(shape))
+    names = _names(contents, (*shape[:axis], samples, *shape[axis:-1]), axis)
+    drawn: list[Curves | Map] = []
+    if profiles:
+        maps = np.concatenate(profiles, axis=-1)
+        drawn = [
+            Map(_title(label, name), where + 0.5 * np.float64(request.window), maps[:, i], contents.rate)
+            for i, name in enumerate(names[: MOST_SIGNALS + 1])
+        ]
+    joined = np.concatenate(values, axis=-1)
+    return Measured(label, names, request.window, request.measures, joined, where, drawn)
+
+
+def _batches(blocks: Iterator[NDArray[Any]], request: Request) -> Iterator[tuple[int, NDArray[Any]]]:
+    """Windows as [signal, window, sample], a few at a time."""
+    assert request.window is not None
+    for start, view in stream_windows(blocks, request.window, request.hop):
+        count = view.shape[-2]
+        signals = view.size // (count * request.window)
+        step = max(1, BATCH_VALUES // (signals * request.window))
+        for i in range(0, count, step):
+            part = view[..., i : i + step, :]
+            yield start + i * request.hop, part.reshape(signals, -1, request.window)
