@@ -13,16 +13,22 @@ import typer
 
 from .. import __version__
 from ..errors import SparsegaugeError
+from .audit import audit
+from .recommend import recommend
+from .recover import recover
 from .report import report
 from .study import study
 
 app = typer.Typer(
     name="sparsegauge",
     no_args_is_help=True,
-    add_completion=False,
+    add_completion=True,
     pretty_exceptions_enable=False,
     epilog="Example: sparsegauge report -o report.html",
 )
+app.command(epilog="Example: sparsegauge audit gds --order 3 --criteria P3,P4 --certificates found")(audit)
+app.command(epilog="Example: sparsegauge recommend --distribution normal --nonzeros 20 --measurements 10")(recommend)
+app.command(epilog="Example: sparsegauge recover --matrix A.npy --measurements y.npy -o x.npy")(recover)
 app.command(epilog="Example: sparsegauge report -o pages/report.html --quiet")(report)
 app.add_typer(study, name="study")
 

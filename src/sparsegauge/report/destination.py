@@ -1,4 +1,4 @@
-"""Write a page so that a failure never destroys the page that was there."""
+"""Write a file so that a failure never destroys the file that was there."""
 
 from __future__ import annotations
 
@@ -21,13 +21,13 @@ def check_destination(path: Path) -> None:
         raise OSError(error.errno, f"cannot be written ({error.strerror})", str(path)) from error
 
 
-def replace_file(path: Path, text: str) -> None:
-    """Write all of `text` beside `path`, then put it in its place in one step."""
+def replace_file(path: Path, content: str | bytes) -> None:
+    """Write all of `content` (text as UTF-8) beside `path`, then put it in its place in one step."""
     target = path.resolve()  # a link stays a link
     draft = target.with_name(f".sparsegauge-{secrets.token_hex(8)}.tmp")
     try:
-        with draft.open("x", encoding="utf-8", newline="\n") as file:
-            file.write(text)
+        with draft.open("xb") as file:
+            file.write(content.encode("utf-8") if isinstance(content, str) else content)
             file.flush()
             os.fsync(file.fileno())
         os.replace(draft, target)

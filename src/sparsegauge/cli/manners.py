@@ -1,0 +1,70 @@
+"""What all verbs share: where words and progress go, and how numbers are written.
+
+Results go to stdout, progress and errors to stderr. Colours and bars are for terminals; rich leaves them out in a pipe
+and where NO_COLOR is set.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import math
+import os
+from collections.abc import Iterator
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+if TYPE_CHECKING:
+    from rich.console import Console
+    from rich.progress import Progress
+
+PIPE_WIDTH = 120  # columns where there is no terminal to ask
+
+Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="Print nothing unless something fails.")]
+AsJson = Annotated[bool, typer.Option("--json", help="Print JSON instead of words.")]
+
+
+def printer() -> Console:
+    """Where results go. Brackets are signals here, and no markup."""
+    from rich.console import Console
+
+    console = Console(markup=False, highlight=False, emoji=False)
+    if not console.is_terminal and "COLUMNS" not in os.environ:
+        console.width = PIPE_WIDTH
+    return console
+
+
+@contextlib.contextmanager
+def progress(*, quiet: bool) -> Iterator[Progress]:
+    """A bar on stderr that vanishes at the end; none in a pipe."""
+    from rich.console import Console
+    from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn
+
+    console = Console(stderr=True)
+    columns = (BarColumn(), TextColumn("{task.description}", markup=False), TimeElapsedColumn())
+    with Progress(*columns, console=console, transient=True, disable=quiet or not console.is_terminal) as bar:
+        yield bar
+
+
+def print_json(value: Any) -> None:
+    """JSON that every reader takes: what is not finite is null or a word."""
+    print(json.dumps(plain(value), indent=1, allow_nan=False, ensure_ascii=False))
+
+
+def plain(value: Any) -> Any:
+    """The same without nan (null) and infinities ("inf", "-inf")."""
+    if isinstance(value, dict):
+        return {str(plain(key)): plain(entry) for key, entry in value.items()}
+    if isinstance(value, list | tuple):
+        return [plain(entry) for entry in value]
+    if isinstance(value, float) and not math.isfinite(value):
+        return None if math.isnan(value) else str(value)
+    return value
+
+
+def print_facts(facts: dict[str, str]) -> None:
+    """One fact a line, in two columns."""
+    width = max(map(len, facts))
+    for name, fact in facts.items():
+        print(f"{name:<{width}}  {fact}")

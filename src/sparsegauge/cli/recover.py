@@ -1,0 +1,264 @@
+"""`sparsegauge recover`: a sparse signal from a matrix and a few measurements, or a demonstration of it."""
+
+from __future__ import annotations
+
+import dataclasses
+import io
+from enum import StrEnum
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from ..errors import InvalidInput
+from .manners import AsJson, Quiet, print_facts, print_json, progress
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from ..recovery.demos import Demonstration
+    from ..recovery.problem import Recovery, Solver
+
+ENDINGS = (".npy", ".csv", ".txt")
+PICTURES = (".png", ".svg")
+NEEDED = ("--matrix", "--measurements", "--output")
+
+
+class DemoName(StrEnum):
+    """What can be shown without data of one's own."""
+
+    ECG = "ecg"
+    IMAGE = "image"
+
+
+def recover(
+    matrix: Annotated[Path | None, typer.Option("--matrix", metavar="A.npy", help="A, one row a measurement.")] = None,
+    measurements: Annotated[
+        Path | None, typer.Option("--measurements", metavar="y.npy", help="y, as many numbers as A has rows.")
+    ] = None,
+    output: Annotated[
+        Path | None,
+        typer.Option("--output", "-o", metavar="x.npy", help="Where x goes: .npy, .csv or .txt by its ending."),
+    ] = None,
+    solver: Annotated[
+        str | None,
+        typer.Option("--solver", metavar="NAME", help="As in Python: GDSReweighted, OMP, ...; Portfolio by default."),
+    ] = None,
+    order: Annotated[
+        float | None, typer.Option("--order", metavar="P", help="Of a solver that has one: SPSA, GDSReweighted, ...")
+    ] = None,
+    noise: Annotated[
+        float | None,
+        typer.Option("--noise", metavar="S", help="The standard deviation of the noise in y; 0 by default."),
+    ] = None,
+    nonnegative: Annotated[bool, typer.Option("--nonnegative", help="x >= 0 is known.")] = False,
+    seed: Annotated[int, typer.Option("--seed", min=0, help="Of everything random.")] = 0,
+    demo: Annotated[
+        DemoName | None, typer.Option("--demo", help="Compress a real signal, recover it, and plot both.")
+    ] = None,
+    plot: Annotated[
+        Path | None,
+        typer.Option(
+            "--plot", metavar="FILE", help="The demo's picture, .png or .svg; sparsegauge-NAME.png by default."
+        ),
+    ] = None,
+    json: AsJson = False,
+    quiet: Quiet = False,
+) -> None:
+    """Find the sparse x with A x = y, from fewer measurements than unknowns.
+
+    Exit codes: 0 x explains y, 1 it does not (it is written all the same), 2 bad usage or input.
+    """
+    options = _Options(solver, order, noise, nonnegative)
+    if demo is not None:
+        _check_demo(matrix, measurements, options)
+        _demonstrate(demo.value, plot, output, seed, json=json, quiet=quiet)
+        return
+    if plot is not None:
+        raise InvalidInput("--plot is for --demo; of your own data x is written to --output")
+    if matrix is None or measurements is None or output is None:
+        given = zip(NEEDED, (matrix, measurements, output), strict=True)
+        missing = " and ".join(name for name, path in given if path is None)
+        raise InvalidInput(f"{missing} missing; recover takes {', '.join(NEEDED)}, or --demo ecg")
+    _recover_files(matrix, measurements, output.absolute(), options, seed, json=json, quiet=quiet)
+
+
+@dataclasses.dataclass(frozen=True)
+class _Options:
+    """How to recover, as typed."""
+
+    solver: str | None
+    order: float | None
+    noise: float | None
+    nonnegative: bool
+
+    def made(self) -> Solver:
+        """The solver, by its name in Python however it is capitalised."""
+        from ..study.plan import SOLVERS
+
+        by_word = {name.casefold(): kind for name, kind in SOLVERS.items()}
+        word = "portfolio" if self.solver is None else self.solver.casefold()
+        if word not in by_word:
+            raise InvalidInput(f"--solver must be one of {', '.join(SOLVERS)}, got {self.solver!r}")
+        kind = by_word[word]
+        if self.order is None:
+            return kind()
+        if not _has_order(kind):
+            ordered = ", ".join(name for name, one in SOLVERS.items() if _has_order(one))
+            raise InvalidInput(f"--order: {kind.__name__} has no order; take --solver {ordered}, or leave it out")
+        return kind(order=self.order)  # type: ignore[call-arg]
+
+
+def _has_order(kind: type[Solver]) -> bool:
+    return "order" in {field.name for field in dataclasses.fields(kind)}
+
+
+# --- one's own data
+
+
+def _recover_files(
+    matrix: Path, measurements: Path, output: Path, options: _Options, seed: int, *, json: bool, quiet: bool
+) -> None:
+    _check_output(output, ENDINGS)
+    for path in (matrix, measurements):
+        if path.resolve() == output.resolve():
+            raise InvalidInput(f"{path}: --output would replace what is read; name another file")
+    with progress(quiet=quiet) as bar:
+        task = bar.add_task("loading", total=None)
+        from ..recovery.portfolio import recover as solve
+
+        chosen = options.made()
+        A, y = _read(matrix), _read(measurements).squeeze()
+        _check_kind(output, A, y)
+        bar.update(task, description=f"{type(chosen).__name__} on {' x '.join(map(str, A.shape))}")
+        bounds = (0, None) if options.nonnegative else None
+        found = solve(A, y, solver=chosen, noise=options.noise or 0.0, bounds=bounds, rng=seed)
+    _write(output, found.x)
+    report = _report(found, options.order or 2.0)
+    if json and not quiet:
+        extra = {"m": len(y), "solver": type(chosen).__name__, "seed": seed, "output": str(output)}
+        print_json(report | extra)
+    elif not quiet:
+        print_facts(_facts(report) | {"written": str(output)})
+    if not report["explains"]:
+        raise typer.Exit(1)
+
+
+def _check_output(path: Path, endings: tuple[str, ...]) -> None:
+    from ..report.destination import check_destination
+
+    if path.suffix.lower() not in endings:
+        raise InvalidInput(f"{path}: the ending must be one of {', '.join(endings)}, got {path.suffix or 'none'!r}")
+    check_destination(path)  # before the work, not after it
+
+
+def _read(path: Path) -> NDArray[Any]:
+    import numpy as np
+
+    try:
+        return np.asarray(np.load(path, allow_pickle=False))
+    except (ValueError, EOFError) as error:
+        raise InvalidInput(f"{path} is not an .npy file of numbers ({error}); numpy.save writes one") from error
+
+
+def _check_kind(output: Path, A: NDArray[Any], y: NDArray[Any]) -> None:
+    if output.suffix.lower() != ".npy" and "c" in (A.dtype.kind, y.dtype.kind):
+        raise InvalidInput(f"{output}: x is complex, which .csv and .txt have no common way to write; use .npy")
+
+
+def _write(path: Path, x: NDArray[Any]) -> None:
+    """In the format of its ending; text has one number a line, with all its digits."""
+    import numpy as np
+
+    from ..report.destination import replace_file
+
+    file = io.BytesIO()
+    if path.suffix.lower() == ".npy":
+        np.save(file, x, allow_pickle=False)
+    else:
+        np.savetxt(file, np.atleast_1d(x), fmt="%.17g")
+    replace_file(path, file.getvalue())
+
+
+def _report(found: Recovery, order: float) -> dict[str, Any]:
+    from ..metrics.gds import gds
+    from ..recovery.problem import INCONSISTENT
+    from ..recovery.quality import support
+
+    return {
+        "n": found.x.size,
+        "nonzeros": len(support(found.x)),
+        "order": order,
+        "sparsity": gds(found.x, order),
+        "residual": found.residual,
+        "explains": found.success and found.status != INCONSISTENT,  # success may be the best of a bad job
+        "status": found.message,
+        "certified": found.certified,
+        "certificate_reason": found.certificate_reason,
+    }
+
+
+def _facts(report: dict[str, Any]) -> dict[str, str]:
+    certified = "yes" if report["certified"] else "no"
+    reason = report["certificate_reason"]
+    return {
+        "x": f"{report['n']:,} unknowns, {report['nonzeros']:,} of them above a millionth of the largest",
+        "sparsity": f"{report['sparsity']:.4f} (GDS of order {report['order']:g})",
+        "residual": f"{report['residual']:.2e}",
+        "status": report["status"],
+        "certified": f"{certified}: {reason}" if reason else certified,
+    }
+
+
+# --- demonstrations
+
+
+def _check_demo(matrix: Path | None, measurements: Path | None, options: _Options) -> None:
+    given = {"matrix": matrix, "measurements": measurements} | dataclasses.asdict(options)
+    for name, value in given.items():
+        if value is not None and value is not False:
+            raise InvalidInput(f"--{name} does nothing with --demo, which brings its own problem; leave it out")
+
+
+def _demonstrate(name: str, plot: Path | None, output: Path | None, seed: int, *, json: bool, quiet: bool) -> None:
+    picture = (plot or Path(f"sparsegauge-{name}.png")).absolute()
+    _check_output(picture, PICTURES)
+    if output is not None:
+        output = output.absolute()
+        _check_output(output, ENDINGS)
+    with progress(quiet=quiet) as bar:
+        task = bar.add_task("recovering (the first time, compiling takes a minute)", total=None)
+        from ..recovery.demos import DEMONSTRATIONS
+
+        shown = DEMONSTRATIONS[name](seed)
+        bar.update(task, description="drawing")
+        from ..report.destination import replace_file
+        from ..report.recovered import draw
+
+        replace_file(picture, draw(shown, picture.suffix.lower()[1:]))
+        if output is not None:
+            _write(output, shown.recovered)
+    if quiet:
+        return
+    report = _report(shown.recovery, 2.0)
+    if json:
+        names = {"m": shown.measurements, "demo": name, "seed": seed, "plot": str(picture)}
+        print_json(report | shown.quality(shown.recovered) | names | {"output": output and str(output)})
+        return
+    print_facts(
+        _shown(shown) | _facts(report) | {"picture": str(picture)} | ({"written": str(output)} if output else {})
+    )
+
+
+def _shown(shown: Demonstration) -> dict[str, str]:
+    size = " x ".join(f"{length:,}" for length in shown.truth.shape)
+    return {
+        "signal": f"{shown.name}, {size} samples from {shown.measurements:,} random sums of them",
+        "error": f"{_in_words(shown.quality(shown.recovered))}; least squares alone: "
+        f"{_in_words(shown.quality(shown.least_norm))}",
+    }
+
+
+def _in_words(quality: dict[str, float]) -> str:
+    units = {"prd_percent": "PRD {:.1f} %", "snr_db": "SNR {:.1f} dB", "psnr_db": "PSNR {:.1f} dB"}
+    return ", ".join(units[name].format(value) for name, value in quality.items())
