@@ -52,13 +52,16 @@ def sparse_signal(
     rng = as_rng(rng)
     x = np.zeros(n)
     support = rng.choice(n, nonzeros, replace=False)
-    values = DISTRIBUTIONS[distribution](rng, nonzeros)
-    if signs == "positive":
-        values = np.abs(values)
-    elif signs == "random":
-        values = np.abs(values) * rng.choice([-1.0, 1.0], nonzeros)
-    x[support] = values
+    x[support] = with_signs(DISTRIBUTIONS[distribution](rng, nonzeros), signs, rng)
     return x
+
+
+def with_signs(values: Array, signs: str, rng: np.random.Generator) -> Array:
+    """The values as they are ("natural"), all positive, or with signs by the toss of a coin."""
+    if signs == "natural":
+        return values
+    magnitudes: Array = np.abs(values)
+    return magnitudes if signs == "positive" else magnitudes * rng.choice([-1.0, 1.0], len(values))
 
 
 def gaussian_matrix(m: int, n: int, *, rng: Any = None) -> Array:

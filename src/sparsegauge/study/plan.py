@@ -28,7 +28,8 @@ from ..recovery.portfolio import Portfolio
 from ..recovery.problem import Solver
 from ..recovery.reweighted import GDSReweighted
 from ..recovery.spsa import SPSA
-from ..simulate import DISTRIBUTIONS, SIGNS
+from ..simulate import SIGNS
+from .sources import KNOWN, check_source
 
 SOLVERS: dict[str, type[Solver]] = {
     solver.__name__: solver for solver in (SPSA, GDSAscent, GDSReweighted, Portfolio, EP)
@@ -65,7 +66,8 @@ class Study:
     n : int
         The length of the signals.
     distributions : sequence of str
-        Of the non-zeros, as `sparse_signal` names them: "binomial", "uniform", "normal", "exponential".
+        Of the non-zeros, as `sparse_signal` names them: "binomial", "uniform", "normal", "exponential"; or real data
+        in a basis, such as "ecg-db4", "camera-dct" or "digits-pixels", of which `nonzeros` are the coefficients kept.
     nonzeros, measurements : sequence of int
         Counts out of n; 1 <= nonzeros <= n and 1 <= measurements < n.
     orders : sequence of float
@@ -112,7 +114,7 @@ class Study:
         n = check_count("n", self.n, least=2)
         checked: dict[str, Any] = {
             "n": n,
-            "distributions": _words("distributions", self.distributions),
+            "distributions": _words("distributions", self.distributions, n),
             "nonzeros": _axis("nonzeros", self.nonzeros, lambda value: _count_up_to("nonzeros", value, n)),
             "measurements": _axis("measurements", self.measurements, lambda v: _count_up_to("measurements", v, n - 1)),
             "orders": self._checked_orders(),
@@ -237,9 +239,11 @@ def _axis(key: str, values: Any, check: Callable[[Any], Any], *, may_be_empty: b
     return tuple(sorted(checked))
 
 
-def _words(key: str, values: Any) -> tuple[str, ...]:
+def _words(key: str, values: Any, n: int) -> tuple[str, ...]:
     """Distributions, in the order given: they have none of their own."""
-    chosen = _axis(key, values, lambda value: check_choice(key, value, tuple(DISTRIBUTIONS)))
+    chosen = _axis(key, values, lambda value: check_choice(key, value, KNOWN))
+    for name in chosen:
+        check_source(name, n)
     return tuple(value for value in values if value in chosen)
 
 

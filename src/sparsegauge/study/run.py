@@ -26,9 +26,10 @@ from .._arrays import Array
 from ..errors import InvalidInput, SparsegaugeError, StaleStudy
 from ..recovery.problem import Problem
 from ..recovery.quality import mse, relative_error
-from ..simulate import gaussian_matrix, sparse_signal
+from ..simulate import gaussian_matrix
 from .parts import MEASURED, Columns
 from .plan import Cell, Study
+from .sources import draw_signal
 from .store import Status, Store
 
 IN_FLIGHT = 128  # futures of an executor that does not say how many workers it has
@@ -69,7 +70,7 @@ def draw_trial(study: Study, cell: Cell, trial: int) -> Trial:
     """The same for every solver, order and level of noise."""
     problem, noise, solver = study.trial_seed(cell, trial).spawn(3)
     rng = np.random.default_rng(problem)
-    x = sparse_signal(study.n, cell.nonzeros, cell.distribution, signs=study.signs, rng=rng)
+    x = draw_signal(cell.distribution, study.n, cell.nonzeros, signs=study.signs, rng=rng)
     A = gaussian_matrix(cell.measurements, study.n, rng=rng)
     return Trial(x, A, np.random.default_rng(noise).standard_normal(cell.measurements), solver)
 

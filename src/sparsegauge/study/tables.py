@@ -40,7 +40,7 @@ def load_study(store: str | PathLike[str]) -> pd.DataFrame:
         The directory that `run_study` wrote to.
     """
     pandas = extra("pandas")
-    results = _read(store)
+    results = read(store)
     study = results.study
     place = dict(zip((*AXES, "trial"), np.nonzero(results.present), strict=True))
     columns: dict[str, Any] = {
@@ -66,16 +66,10 @@ def study_dataset(store: str | PathLike[str]) -> xr.Dataset:
         The directory that `run_study` wrote to.
     """
     xarray = extra("xarray")
-    results = _read(store)
-    study = results.study
-    axes = study.axes
-    absent = tuple(k for k, name in enumerate(AXES) if name not in axes)
-    present = results.present.squeeze(absent)
-    arrays = {name: array.squeeze(absent) for name, array in results.values.items()}
-    means = {f"{name}_{word}": value for name in AVERAGED for word, value in _summary(arrays[name], present).items()}
-    rate = _summary(arrays["success"], present)
-    means |= {"success_rate": rate["mean"], "success_rate_standard_error": rate["standard_error"]}
-    means["trials"] = np.count_nonzero(present, axis=-1)
+    results = read(store)
+    axes = results.study.axes
+    present, arrays = _squeezed(results)
+    means = averages(results)
     if not present.all():
         arrays = {name: np.where(present, array, np.nan) for name, array in arrays.items()}
     dimensions = tuple(axes)
@@ -83,6 +77,21 @@ def study_dataset(store: str | PathLike[str]) -> xr.Dataset:
     variables |= {name: (dimensions[:-1], array) for name, array in means.items()}
     dataset: xr.Dataset = xarray.Dataset(variables, coords={name: list(values) for name, values in axes.items()})
     return dataset
+
+
+def averages(results: Results) -> dict[str, NDArray[Any]]:
+    """Means, standard errors and success rates over the trials, and how many there are, on the axes that there are."""
+    present, arrays = _squeezed(results)
+    means = {f"{name}_{word}": value for name in AVERAGED for word, value in _summary(arrays[name], present).items()}
+    rate = _summary(arrays["success"], present)
+    means |= {"success_rate": rate["mean"], "success_rate_standard_error": rate["standard_error"]}
+    return means | {"trials": np.count_nonzero(present, axis=-1)}
+
+
+def _squeezed(results: Results) -> tuple[NDArray[np.bool_], dict[str, NDArray[Any]]]:
+    """Which rows are there, and their values, without the axes that the study has not."""
+    absent = tuple(k for k, name in enumerate(AXES) if name not in results.study.axes)
+    return results.present.squeeze(absent), {name: array.squeeze(absent) for name, array in results.values.items()}
 
 
 def timings(store: str | PathLike[str]) -> pd.DataFrame:
@@ -117,7 +126,8 @@ def check_format(path: Path) -> None:
         raise InvalidInput(f"{path} must end in {', '.join(FORMATS[:-1])} or {FORMATS[-1]}")
 
 
-def _read(store: str | PathLike[str]) -> Results:
+def read(store: str | PathLike[str]) -> Results:
+    """Everything that can be trusted, with a `StudyWarning` about the rest."""
     results, damaged = read_results(store)
     for name, reason in damaged.items():
         warnings.warn(f"{Path(store) / name} {reason}; run the study again to mend it", StudyWarning, stacklevel=3)
