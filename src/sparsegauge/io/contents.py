@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import importlib
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -40,7 +41,10 @@ class Contents:
         if self.values is not None:
             return self.values
         assert self.stream is not None
-        return np.concatenate(list(self.stream()))
+        blocks = list(self.stream())
+        if not blocks:
+            raise InvalidInput("there are no numbers in it, though its header says so; save it again")
+        return np.concatenate(blocks)
 
     def blocks(self, axis: int) -> Iterator[NDArray[Any]]:
         """Pieces of a few megabytes along an axis, which comes last; joined, they are the array."""
@@ -59,13 +63,21 @@ def reading(path: Path, kind: str) -> Iterator[None]:
     """Whatever a parser makes of a broken file becomes one sentence about that file."""
     try:
         yield
-    except (SparsegaugeError, OSError):
+    except SparsegaugeError:
         raise
+    except OSError as error:
+        if error.errno not in (None, errno.EINVAL):  # which parsers use for a file that ends too early
+            raise
+        raise InvalidInput(_unreadable(path, kind, error)) from error
     except MemoryError as error:
         raise InvalidInput(f"{shown(path)} does not fit into memory; cut it into pieces") from error
     except Exception as error:  # parsers raise anything: struct.error, KeyError, SyntaxError, ...
-        reason = " ".join(str(error).split()) or type(error).__name__
-        raise InvalidInput(f"{shown(path)} is not {kind} that can be read ({shown(reason)[:200]})") from error
+        raise InvalidInput(_unreadable(path, kind, error)) from error
+
+
+def _unreadable(path: Path, kind: str, error: Exception) -> str:
+    reason = " ".join(str(error).split()) or type(error).__name__
+    return f"{shown(path)} is not {kind} that can be read ({shown(reason)[:200]})"
 
 
 def refuse_bomb(path: Path, expanded: int) -> None:

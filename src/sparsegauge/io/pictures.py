@@ -30,8 +30,4 @@ def read_picture(path: Path, key: str | None, note: Callable[[str], None]) -> li
             raise InvalidInput(
                 f"{shown(path)} has more than {Image.MAX_IMAGE_PIXELS:,} pixels; cut it into pieces, or make it smaller"
             ) from error
-        except OSError as error:
-            if error.errno is not None:
-                raise
-            raise ValueError(str(error)) from error  # Pillow's word for a damaged picture
     return [Contents(axis=None, values=values)]
