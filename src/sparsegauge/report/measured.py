@@ -121,18 +121,24 @@ def _draw_profiles(axes: Axes, lines: Sequence[Curves]) -> None:
 
 
 def _draw_decays(axes: Axes, lines: Sequence[Curves]) -> None:
-    least = 1e-1
+    rarest, faintest = 1e-1, 1e-1
     for i, drawing in enumerate(lines):
         if drawing.decay is not None:
-            shares, magnitudes = drawing.decay.shares, drawing.decay.magnitudes
-            shown = magnitudes > 0  # a logarithm has no place for zeros
-            least = min(least, shares[0])
-            axes.plot(shares[shown], magnitudes[shown], label=drawing.title, **_line(i))
-    axes.set(xscale="log", yscale="log", xlim=(least, 1), ylim=(SMALLEST_MAGNITUDE, 1.5))
+            shown = drawing.decay.magnitudes > 0  # a logarithm has no place for zeros
+            shares, magnitudes = drawing.decay.shares[shown], drawing.decay.magnitudes[shown]
+            rarest, faintest = min(rarest, shares[0]), min(faintest, magnitudes[-1])
+            axes.plot(shares, magnitudes, label=drawing.title, **_line(i))
+    faintest = max(SMALLEST_MAGNITUDE, faintest)
+    axes.set(xscale="log", yscale="log", xlim=(rarest, 1), ylim=(0.8 * faintest, 1.5))
     axes.set(xlabel="share of coefficients, from the largest down", ylabel="magnitude (largest = 1)")
     percents = {1e-6: "0.0001 %", 1e-5: "0.001 %", 1e-4: "0.01 %", 1e-3: "0.1 %", 1e-2: "1 %", 1e-1: "10 %", 1: "100 %"}
-    shown_ticks = {share: text for share, text in percents.items() if share >= least}
-    _label_ticks(axes, x=shown_ticks, y={1: "1", 1e-2: "10⁻²", 1e-4: "10⁻⁴", 1e-6: "10⁻⁶"})
+    powers = {1: "1", 1e-1: "0.1", 1e-2: "0.01", 1e-3: "10⁻³", 1e-4: "10⁻⁴", 1e-5: "10⁻⁵", 1e-6: "10⁻⁶"}
+    _label_ticks(axes, x=_from(rarest, percents), y=_from(0.8 * faintest, powers))
+
+
+def _from(least: float, ticks: dict[float, str]) -> dict[float, str]:
+    """What lies on the chart."""
+    return {place: label for place, label in ticks.items() if place >= least}
 
 
 def _line(i: int) -> dict[str, Any]:
