@@ -86,6 +86,14 @@ def test_measurements_that_nothing_explains_have_exit_code_1_and_are_written(run
     assert (tmp_path / "x.npy").exists()
 
 
+def test_text_is_read_as_well_as_npy(run, tmp_path):
+    np.savetxt(tmp_path / "A.csv", A, delimiter=",", fmt="%.17g")
+    np.savetxt(tmp_path / "y.txt", A @ X, fmt="%.17g")
+    options = ["--matrix", tmp_path / "A.csv", "--measurements", tmp_path / "y.txt", "-o", tmp_path / "x.npy", "-q"]
+    assert run("recover", *options) == (0, "", "")
+    assert np.array_equal(np.load(tmp_path / "x.npy"), sg.recover(A, A @ X, rng=0).x)
+
+
 def test_a_column_of_measurements_will_do(run, files, tmp_path):
     np.save(tmp_path / "y.npy", (A @ X)[:, None])
     assert run(*files, "-o", tmp_path / "x.npy", "-q") == (0, "", "")
@@ -108,6 +116,8 @@ def test_a_column_of_measurements_will_do(run, files, tmp_path):
         (["--matrix", "object.npy"], "object.npy"),
         (["--matrix", "empty.npy"], "empty.npy"),
         (["--matrix", "missing.npy"], "No such file"),
+        (["--matrix", "two.npz"], "holds 2 arrays (a, b)"),
+        (["--matrix", "words.csv"], "numbers throughout"),
         (["--matrix", "complex.npy", "--output", "x.csv"], "use .npy"),
     ],
 )
@@ -119,6 +129,8 @@ def test_wrong_input_is_one_line_and_leaves_the_old_file(run, files, tmp_path, m
     np.save("object.npy", np.array([{}]), allow_pickle=True)
     (tmp_path / "text.npy").write_text("1 2 3")
     (tmp_path / "empty.npy").touch()
+    np.savez("two.npz", a=A, b=A)
+    (tmp_path / "words.csv").write_text("a,b,c\n" + "1,two,3\n" * 20)
     (tmp_path / "x.npy").write_text("old")
     before = sorted(os.listdir())
     code, out, err = run(*files, "--output", "x.npy", *arguments)

@@ -32,7 +32,9 @@ class DemoName(StrEnum):
 
 
 def recover(
-    matrix: Annotated[Path | None, typer.Option("--matrix", metavar="A.npy", help="A, one row a measurement.")] = None,
+    matrix: Annotated[
+        Path | None, typer.Option("--matrix", metavar="A.npy", help="A, one row a measurement: .npy, .csv, .mat, ...")
+    ] = None,
     measurements: Annotated[
         Path | None, typer.Option("--measurements", metavar="y.npy", help="y, as many numbers as A has rows.")
     ] = None,
@@ -153,12 +155,21 @@ def _check_output(path: Path, endings: tuple[str, ...]) -> None:
 
 
 def _read(path: Path) -> NDArray[Any]:
+    """The one array of a file. A column that a reader would skip is an error here: without it A is another matrix."""
     import numpy as np
 
-    try:
-        return np.asarray(np.load(path, allow_pickle=False))
-    except (ValueError, EOFError) as error:
-        raise InvalidInput(f"{path} is not an .npy file of numbers ({error}); numpy.save writes one") from error
+    from ..io import open_file
+
+    skipped: list[str] = []
+    found = open_file(path, note=skipped.append)
+    if skipped:
+        raise InvalidInput(f"{path}: {skipped[0]}; A and y must be numbers throughout")
+    if len(found) > 1:
+        names = ", ".join(str(contents.name) for contents in found)
+        raise InvalidInput(
+            f"{path} holds {len(found)} arrays ({names}); save the one that is meant in a file of its own"
+        )
+    return np.array(found[0].array())
 
 
 def _check_kind(output: Path, A: NDArray[Any], y: NDArray[Any]) -> None:
