@@ -68,7 +68,7 @@ def convergence() -> Iterator[tuple[int, sg.Study]]:
 
 def solvers() -> Iterator[tuple[str, sg.Study]]:
     for name, solver in SOLVERS.items():
-        yield name, coarse(solver, nonzeros=range(10, 70, 10), repeats=5 if name == "Portfolio" else 10, orders=())
+        yield name, coarse(solver, repeats=5 if name == "Portfolio" else 10, orders=())
 
 
 def finished(name: str, study: sg.Study) -> Summary:

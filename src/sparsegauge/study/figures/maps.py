@@ -1,0 +1,111 @@
+"""Maps over (order, M) as in the paper's first figure, and over (K, M): a row a distribution, a column a K."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from matplotlib.colors import LogNorm, Normalize
+from matplotlib.figure import Figure
+from numpy.typing import NDArray
+
+from ..summary import Summary
+from .style import edges, name_of, panels
+
+FLOOR = 1e-4  # of the largest error of a row: below it, all cells look alike
+
+
+def error_maps(summary: Summary) -> Figure:
+    """The mean squared error over (order, M); each row of maps has one scale of colours, and a ring marks the best.
+
+    The paper's first figure. Rings are drawn for every tenth or so M, where one order is clearly the best of all.
+    """
+    return _order_maps(summary, summary.values["mse_mean"], "mean squared error", rings=True)
+
+
+def uncertainty_maps(summary: Summary) -> Figure:
+    """The standard error of that mean, as a share of it: how far to trust the maps."""
+    with np.errstate(invalid="ignore", divide="ignore"):
+        share = summary.values["mse_standard_error"] / summary.values["mse_mean"]
+    return _order_maps(summary, share, "standard error / mean squared error", rings=False)
+
+
+def _order_maps(summary: Summary, values: NDArray[Any], label: str, *, rings: bool) -> Figure:
+    axes = summary.axes
+    orders, measurements = axes["orders"], axes["measurements"]
+    shape = (len(axes["distributions"]), len(axes["nonzeros"]))
+    with panels(*shape, 1.75, 1.75, sharex=True, sharey=True) as (figure, places):
+        for i, distribution in enumerate(axes["distributions"]):
+            norm = _norm(values[i])
+            for j, nonzeros in enumerate(axes["nonzeros"]):
+                place = places[i, j]
+                place.grid(False)
+                mesh = place.pcolormesh(_order_edges(orders), edges(measurements), values[i, j], norm=norm)
+                mesh.set_rasterized(True)
+                place.set_xticks(np.arange(len(orders)), [f"{order:g}" for order in orders], fontsize=7)
+                if rings:
+                    _mark_best(place, summary, i, j)
+                if i == 0:
+                    place.set_title(f"K = {nonzeros}")
+                if i == shape[0] - 1:
+                    place.set_xlabel("order p")
+                if j == 0:
+                    place.set_ylabel(f"{name_of(distribution)}\nmeasurements M")
+            figure.colorbar(mesh, ax=list(places[i]), label=label, pad=0.01, aspect=14)
+        figure.suptitle(f"{label}, N = {summary.manifest['study']['n']}".capitalize())
+        return figure
+
+
+def _order_edges(orders: tuple[float, ...]) -> NDArray[Any]:
+    """Orders get columns of one width, whatever lies between them."""
+    return np.arange(len(orders) + 1) - 0.5
+
+
+def _mark_best(place: Any, summary: Summary, i: int, j: int) -> None:
+    """A ring where one order is better than all others by more than two standard errors."""
+    measurements = summary.axes["measurements"]
+    step = max(1, len(measurements) // 12)
+    for k in range(step // 2, len(measurements), step):
+        mean, error = (summary.values[f"mse_{word}"][i, j, k] for word in ("mean", "standard_error"))
+        if not np.isfinite(mean).all() or len(mean) < 2:
+            continue
+        first, second = np.argsort(mean)[:2]
+        if mean[second] - mean[first] > 2 * np.hypot(error[first], error[second]):
+            place.plot(first, measurements[k], "o", markerfacecolor="none", markeredgecolor="white", markersize=4)
+
+
+def _norm(values: NDArray[Any]) -> Normalize:
+    finite = values[np.isfinite(values) & (values > 0)]
+    if not len(finite):
+        return Normalize(0, 1)
+    return LogNorm(max(finite.min(), FLOOR * finite.max()), finite.max(), clip=True)
+
+
+def success_maps(summary: Summary) -> Figure:
+    """The success rate over (K, M), a phase diagram: a row a distribution, a column an order (or one for all)."""
+    axes = summary.axes
+    orders: tuple[Any, ...] = axes.get("orders", (None,))
+    if len(orders) > 6:
+        orders = tuple(order for order in orders if order in (1, 2, 3, 4, 6, 10)) or orders[:6]
+    with panels(len(axes["distributions"]), len(orders), 1.9, 1.7, sharex=True, sharey=True) as (figure, places):
+        for i, distribution in enumerate(axes["distributions"]):
+            for j, order in enumerate(orders):
+                part = summary.at(distributions=distribution)
+                rate = (part if order is None else part.at(orders=order)).values["success_rate"]
+                place = places[i, j]
+                place.grid(False)
+                mesh = place.pcolormesh(
+                    edges(axes["measurements"]), edges(axes["nonzeros"]), rate, vmin=0, vmax=1, rasterized=True
+                )
+                place.plot([0, 100], [0, 100], color="white", linewidth=0.8, linestyle=":")
+                place.set(xlim=edges(axes["measurements"])[[0, -1]], ylim=edges(axes["nonzeros"])[[0, -1]])
+                if i == 0 and order is not None:
+                    place.set_title(f"order {order:g}")
+                if i == len(axes["distributions"]) - 1:
+                    place.set_xlabel("measurements M")
+                if j == 0:
+                    place.set_ylabel(f"{name_of(distribution)}\nnon-zeros K")
+        figure.colorbar(mesh, ax=list(places.flat), label="success rate", aspect=30)
+        limit = summary.manifest["study"]["success_below"]
+        figure.suptitle(f"Success: relative error at most {limit:g} (dotted: M = K)")
+        return figure

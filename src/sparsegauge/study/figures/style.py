@@ -1,0 +1,68 @@
+"""How the figures of studies look; pyplot is never imported, and the caller's settings are never changed."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any
+
+import matplotlib.style
+import numpy as np
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+from numpy.typing import NDArray
+
+STYLE = {
+    "font.size": 9,
+    "axes.titlesize": 9.5,
+    "figure.titlesize": 11,
+    "axes.spines.top": False,
+    "axes.spines.right": False,
+    "axes.grid": True,
+    "grid.alpha": 0.3,
+    "grid.linewidth": 0.6,
+    "legend.frameon": False,
+    "lines.linewidth": 1.6,
+    "savefig.dpi": 130,
+    "figure.facecolor": "white",
+}
+# Okabe and Ito's colours, and dashes, so that colour is not needed
+COLOURS = ("#0072b2", "#d55e00", "#009e73", "#cc79a7", "#e69f00", "#56b4e9", "#000000", "#8c6d1f")
+DASHES: tuple[Any, ...] = ("-", (0, (5, 1.5)), (0, (1, 1.2)), (0, (5, 1.5, 1, 1.5)), "-", (0, (3, 1)), (0, (1, 1)), "-")
+MARKERS = ("o", "s", "^", "D", "v", "P", "X", "*")
+
+WORDS = {"binomial": "ones", "uniform": "uniform", "normal": "normal", "exponential": "exponential"}
+
+
+@contextmanager
+def panels(rows: int, columns: int, width: float, height: float, **options: Any) -> Iterator[tuple[Figure, Any]]:
+    """A figure of rows x columns empty axes, each so many inches wide and high."""
+    with matplotlib.style.context(["default", STYLE]):
+        figure = Figure(figsize=(width * columns + 0.7, height * rows + 0.6), layout="constrained")
+        yield figure, figure.subplots(rows, columns, squeeze=False, **options)
+
+
+def line(k: int) -> dict[str, Any]:
+    """Colour, dashes and marker of the k-th line."""
+    place = k % len(COLOURS)
+    return {"color": COLOURS[place], "linestyle": DASHES[place], "marker": MARKERS[place], "markersize": 3.5}
+
+
+def band(axes: Axes, x: Any, mean: NDArray[Any], error: NDArray[Any], k: int, label: str) -> None:
+    """A line with its standard errors around it."""
+    axes.plot(x, mean, label=label, **line(k))
+    axes.fill_between(x, mean - error, mean + error, color=line(k)["color"], alpha=0.18, linewidth=0)
+
+
+def edges(values: Any) -> NDArray[Any]:
+    """Where the cells of a map begin and end, given their middles, which need not be evenly spaced."""
+    middles = np.asarray(values, float)
+    if len(middles) == 1:
+        return np.array([middles[0] - 0.5, middles[0] + 0.5])
+    between = (middles[1:] + middles[:-1]) / 2
+    return np.concatenate([[2 * middles[0] - between[0]], between, [2 * middles[-1] - between[-1]]])
+
+
+def name_of(distribution: str) -> str:
+    """As a reader knows it: the paper's binomial data are ones."""
+    return WORDS.get(distribution, distribution.replace("-", ", "))
