@@ -14,6 +14,9 @@ import typer
 from .. import __version__
 from ..errors import SparsegaugeError
 from .audit import audit
+from .explore import explore
+from .measure import EPILOG as MEASURE_EXAMPLES
+from .measure import measure
 from .recommend import recommend
 from .recover import recover
 from .report import report
@@ -27,6 +30,8 @@ app = typer.Typer(
     epilog="Example: sparsegauge report -o report.html",
 )
 app.command(epilog="Example: sparsegauge audit gds --order 3 --criteria P3,P4 --certificates found")(audit)
+app.command(epilog="Example: sparsegauge explore --port 5006 --no-browser")(explore)
+app.command(epilog=MEASURE_EXAMPLES)(measure)
 app.command(epilog="Example: sparsegauge recommend --distribution normal --nonzeros 20 --measurements 10")(recommend)
 app.command(epilog="Example: sparsegauge recover --matrix A.npy --measurements y.npy -o x.npy")(recover)
 app.command(epilog="Example: sparsegauge report -o pages/report.html --quiet")(report)

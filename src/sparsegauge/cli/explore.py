@@ -1,0 +1,44 @@
+"""`sparsegauge explore`: the interactive page, on this machine."""
+
+from __future__ import annotations
+
+import sys
+from typing import Annotated
+
+import typer
+
+
+def explore(
+    port: Annotated[int, typer.Option("--port", min=0, max=65535, help="0 for any that is free.")] = 0,
+    address: Annotated[
+        str, typer.Option("--address", help="Where to listen; 127.0.0.1 is for this machine alone.")
+    ] = "127.0.0.1",
+    browser: Annotated[bool, typer.Option("--browser/--no-browser", help="Open the page in a browser.")] = True,
+    max_upload_mb: Annotated[float, typer.Option("--max-upload-mb", min=0.001, help="The largest file to take.")] = 50,
+) -> None:
+    """Explore a signal on a local page: move the order, compare metrics, watch a recovery converge.
+
+    Runs until Ctrl-C. Nothing is fetched from elsewhere, and files that are dropped in stay in memory.
+    """
+    from ..explore import server
+
+    server.check_address(address)
+    server.check_extra()
+    if not server.is_loopback(address):
+        print(
+            f"sparsegauge: {address} can be reached from other machines; whoever reaches it can use this page",
+            file=sys.stderr,
+        )
+    print("sparsegauge: loading; the first time compiles, which takes a minute", file=sys.stderr)
+    server.warm_up()
+    running, url = server.make_server(address=address, port=port, max_upload_mb=max_upload_mb)
+    running.start()
+    print(f"{url}  (Ctrl-C ends it)", flush=True)
+    if browser:
+        running.show("/")
+    try:
+        running.io_loop.start()
+    except KeyboardInterrupt:
+        pass
+    finally:
+        running.stop()

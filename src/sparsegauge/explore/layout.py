@@ -1,0 +1,122 @@
+"""The pieces that the page is made of: cards, texts, messages. Everything from outside is escaped here or before."""
+
+# mypy: disable-error-code="no-untyped-call"
+# (Panel's constructors have no types)
+
+from __future__ import annotations
+
+import html
+from typing import Any
+
+import panel as pn
+import panel_material_ui as pmui
+
+from ..recovery.problem import Recovery
+from .drawings import LOWERS, RAISES
+from .trial import Frame
+
+ACCEPTED = ".npy, .npz, .csv, .tsv, .txt, .parquet, .mat, .wav, .png, .jpg"
+RANKING = (
+    "<p>The share of 27 reference signals (nine demo signals as samples, DCT and wavelet coefficients) that each "
+    "metric calls less sparse than this one. Metrics that disagree are far apart.</p>"
+)
+TEXT = """
+:host { color: inherit; font-size: 0.95rem; line-height: 1.5; }
+p { margin: 0; }
+h2 { margin: 0; font-size: 1.1rem; font-weight: 600; }
+.number { font-size: 2.4rem; font-weight: 700; font-variant-numeric: tabular-nums; line-height: 1.2; }
+.certified { font-weight: 700; }
+dl { display: grid; grid-template-columns: auto 1fr; gap: 0.15rem 1rem; margin: 0; }
+dt { opacity: 0.8; }
+dd { margin: 0; font-variant-numeric: tabular-nums; overflow-wrap: anywhere; }
+.mark { display: inline-block; width: 0.8em; height: 0.8em; border-radius: 2px; margin-right: 0.3em; }
+.legend { display: flex; flex-wrap: wrap; gap: 0 1.2rem; }
+"""
+DROPPER = """
+.filepond--root { font-family: inherit; margin-bottom: 0; }
+.bk-input.filepond--root, .bk-input.filepond--root:hover { box-shadow: none !important; background: none; }
+.filepond--panel-root, .filepond--panel > div { background-color: transparent !important; }
+.filepond--panel { border: 1.5px dashed currentColor; border-radius: 6px; opacity: 0.55; box-sizing: border-box; }
+.filepond--drop-label, .filepond--drop-label label { color: inherit; font-size: 0.95rem; cursor: pointer; }
+.filepond--credits { display: none; }
+"""
+
+
+def text(content: str = "") -> Any:
+    """HTML of the page's own."""
+    return pn.pane.HTML(content, stylesheets=[TEXT], sizing_mode="stretch_width", margin=(4, 10))
+
+
+def paragraph(content: str) -> str:
+    """A paragraph."""
+    return f"<p>{content}</p>"
+
+
+def alert() -> Any:
+    """A place for a complaint, hidden until there is one."""
+    return pmui.Alert(object="", severity="error", visible=False, sizing_mode="stretch_width")
+
+
+def complain(place: Any, sentence: str) -> None:
+    """Show what is wrong."""
+    sentence = html.escape(" ".join(sentence.split()))
+    place.param.update(object=sentence[:1].upper() + sentence[1:], visible=True)
+
+
+def card(title: str, *content: Any) -> Any:
+    """A titled piece of the page."""
+    return pmui.Paper(
+        text(f"<h2>{title}</h2>"), *content, elevation=2, sizing_mode="stretch_width", margin=8, sx={"p": 1}
+    )
+
+
+def drawn(plot: Any) -> Any:
+    """A figure."""
+    return pn.pane.Bokeh(plot, sizing_mode="stretch_width")
+
+
+def dropper(max_mb: float) -> Any:
+    """Where files are dropped; files that are too large are refused before they are sent."""
+    return pn.widgets.FileDropper(
+        name=f"Or a file of your own, up to {max_mb:g} MB",
+        max_file_size=f"{max_mb:g}MB",
+        chunk_size=1_000_000,
+        previews=[],
+        sizing_mode="stretch_width",
+        width=None,
+        stylesheets=[DROPPER],
+        margin=(4, 10),
+    )
+
+
+def legend() -> Any:
+    """What the colours mean."""
+    marks = ((RAISES, "raises Sₚ"), (LOWERS, "lowers Sₚ"))
+    entries = "".join(f'<span><span class="mark" style="background:{c}"></span>{words}</span>' for c, words in marks)
+    return text(f'<div class="legend">{entries}</div>')
+
+
+def reading(order: float, sparsity: float, standing: float, n: int, raised: float) -> str:
+    """The number, and what it says."""
+    return (
+        f'<div aria-live="polite"><div>S<sub>p</sub> at p = {order:g}</div>'
+        f'<div class="number" data-value="{sparsity!r}">{sparsity:.4f}</div>'
+        f"<p>0 is not sparse at all, {1 - 1 / n:.4f} is a single non-zero among {n:,} coefficients. Those that raise "
+        f"it add {raised:.4f}, those that lower it take off {max(0.0, raised - sparsity):.4f}. Sparser than "
+        f"{standing:.0f} % of the references.</p></div>"
+    )
+
+
+def outcome(result: Recovery, last: Frame, solver: str) -> str:
+    """What came of a recovery."""
+    yes = "yes: this is the signal that was measured" if result.certified else "no"
+    facts = {
+        "Relative error": f'<span class="error" data-value="{last.error!r}">{last.error:.2e}</span>',
+        "Sparsity S₂": f"{last.sparsity:.4f}",
+        "Certified": f'<span class="certified">{yes}</span>',
+        "Because": html.escape(result.certificate_reason or "the solver was stopped"),
+        "Residual": f"{result.residual:.2e}",
+        "Solver": f"{solver}, {result.nit:,} iterations; {html.escape(result.message)}",
+    }
+    rows = "".join(f"<dt>{name}</dt><dd>{fact}</dd>" for name, fact in facts.items())
+    return f'<dl class="outcome" aria-live="polite">{rows}</dl>'

@@ -1,0 +1,139 @@
+"""What the page shows of a signal, as numbers: its sparsity at every order, and what each coefficient does to it."""
+
+from __future__ import annotations
+
+import functools
+import itertools
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from .._arrays import Array
+from ..errors import InvalidInput
+from ..metrics.gds import gds, gds_gradient, gds_profile
+from ..signals import DEMOS, dct, demo, wavelet
+
+ORDERS = np.unique(np.concatenate([np.arange(1, 3, 0.25), np.arange(3, 8, 0.5), np.arange(8, 20.5)]))
+LONGEST = 1 << 18  # samples; more would make the slider lag
+MOST_POINTS = 512  # of a drawn line: about as many as there are pixels
+MOST_BARS = 40
+
+REPRESENTATIONS: dict[str, Callable[[Array], Array]] = {"samples": np.asarray, "DCT": dct, "wavelet": wavelet}
+
+
+@dataclass(frozen=True)
+class Signal:
+    """One signal or image that can be measured; `note` says what was done to make it so."""
+
+    name: str
+    values: Array
+    note: str = ""
+
+
+def demo_signal(name: str) -> Signal:
+    """A demo signal, and what it is."""
+    return Signal(name, demo(name), DEMOS[name])
+
+
+def checked(name: str, values: NDArray[Any]) -> Signal:
+    """A signal from outside, or why it cannot be measured."""
+    values = np.asarray(values)
+    notes = []
+    if values.size < 2:
+        raise InvalidInput(f"{name} has {values.size} numbers, and sparsity needs two or more")
+    if np.iscomplexobj(values):
+        values = np.abs(values)
+        notes.append("complex numbers: shown are their magnitudes")
+    values = values.astype(np.float64)
+    wrong = int(np.count_nonzero(~np.isfinite(values)))
+    if wrong:
+        which = "none of its" if wrong == values.size else f"{wrong:,} of its"
+        verb = "are finite" if wrong == values.size else "are NaN or infinite"
+        raise InvalidInput(f"{name} cannot be measured: {which} {values.size:,} numbers {verb}; clean the file first")
+    if not values.any():
+        raise InvalidInput(f"{name} is zero everywhere, and the sparsity of nothing is not defined")
+    if values.ndim != 2:
+        values = values.ravel()
+    if values.size > LONGEST:
+        notes.append(f"only the first {LONGEST:,} of {values.size:,} numbers are used")
+        values = values.ravel()[:LONGEST]
+        if not values.any():
+            raise InvalidInput(
+                f"the first {LONGEST:,} numbers of {name} are all zero; cut the file to the part you want"
+            )
+    return Signal(name, values, "; ".join(notes))
+
+
+def coefficients(values: Array, representation: str) -> Array:
+    """The coefficients of a signal or image in one of `REPRESENTATIONS`, as a flat vector.
+
+    A wavelet transform needs even lengths; an odd one loses its last sample, or row and column.
+    """
+    if representation == "wavelet":
+        values = values[tuple(slice(length - length % 2) for length in values.shape)]
+        if not values.any():
+            raise InvalidInput("without its last sample the signal is zero; pad it to an even length")
+    return np.asarray(REPRESENTATIONS[representation](values)).ravel()
+
+
+def contributions(c: Array, order: float) -> Array:
+    r"""What each coefficient contributes to S_p; they add up to S_p, and some are negative.
+
+    .. math:: s_k = \frac{c_k}{N \sum c^p} \left( \sum_{i: c_i < c_k} (c_k - c_i)^{p-1}
+              - \sum_{j: c_j > c_k} (c_j - c_k)^{p-1} \right)
+
+    with c the magnitudes. It is (c_j - c_i)^p = c_j (c_j - c_i)^(p-1) - c_i (c_j - c_i)^(p-1), summed over all pairs
+    and sorted by coefficient: a coefficient gains by those below it and loses by those above. By the gradient,
+    s_k = x_k dS_p/dx_k / p + S_p c_k^p / sum c^p.
+    """
+    x = c / np.abs(c).max()  # powers of the largest could overflow
+    powers = np.abs(x) ** order
+    return np.asarray(x * gds_gradient(x, order) / order + gds(x, order) * powers / powers.sum())
+
+
+@dataclass(frozen=True)
+class Bars:
+    """Contributions added up over ranges of ranks, from the largest magnitude (rank 1) down; right ends excluded."""
+
+    left: NDArray[np.int64]
+    right: NDArray[np.int64]
+    total: Array
+
+
+class Coefficients:
+    """The coefficients of a signal in one representation, and what does not depend on the order, worked out once."""
+
+    def __init__(self, values: Array, representation: str) -> None:
+        self.values = coefficients(values, representation)
+
+    @functools.cached_property
+    def profile(self) -> Array:
+        """S_p at each of `ORDERS`."""
+        return gds_profile(self.values, ORDERS)
+
+    @functools.cached_property
+    def by_rank(self) -> NDArray[np.int64]:
+        """Positions from the largest magnitude down."""
+        return np.argsort(-np.abs(self.values), kind="stable")
+
+    @functools.cached_property
+    def peaks(self) -> NDArray[np.int64]:
+        """Positions to draw: all of them, or of every stretch the one of the largest magnitude."""
+        n = self.values.size
+        if n <= MOST_POINTS:
+            return np.arange(n)
+        edges = np.linspace(0, n, MOST_POINTS + 1).round().astype(np.int64)
+        magnitudes = np.abs(self.values)
+        return np.array([a + int(np.argmax(magnitudes[a:b])) for a, b in itertools.pairwise(edges)])
+
+    def sparsity(self, order: float) -> float:
+        """S_p, as `sparsegauge.gds` gives it."""
+        return float(gds(self.values, order))
+
+    def bars(self, shares: Array) -> Bars:
+        """`contributions` by rank: the largest coefficients one by one, then more and more of them together."""
+        edges = np.unique(np.geomspace(1, shares.size + 1, MOST_BARS + 1).round().astype(np.int64))
+        return Bars(edges[:-1], edges[1:], np.add.reduceat(shares[self.by_rank], edges[:-1] - 1))

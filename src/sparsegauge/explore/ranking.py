@@ -1,0 +1,75 @@
+"""Where a signal stands among the demo signals, by every metric of the catalogue.
+
+Metrics have different scales, so what is shown is a rank: the share of reference signals that a metric calls less
+sparse. References are the demo signals as samples, DCT and wavelet coefficients; of an image it is the middle, 32 x 32
+pixels, so that nearly all have 1,024 coefficients. All are scaled to a mean square of 1, since some metrics ask how
+loud a signal is.
+"""
+
+from __future__ import annotations
+
+import functools
+import math
+
+import numpy as np
+
+from .._arrays import Array
+from ..metrics.catalogue import METRICS
+from ..metrics.gds import gds
+from ..signals import DEMOS, demo
+from .model import REPRESENTATIONS, coefficients
+
+PATCH = 32
+
+
+@functools.cache
+def references() -> dict[tuple[str, str], Array]:
+    """(demo signal, representation) -> coefficients."""
+    return {(name, kind): _scaled(coefficients(_patch(demo(name)), kind)) for name in DEMOS for kind in REPRESENTATIONS}
+
+
+def _patch(values: Array) -> Array:
+    if values.ndim == 1:
+        return values
+    top, left = ((length - PATCH) // 2 for length in values.shape)
+    return values[top : top + PATCH, left : left + PATCH]
+
+
+def _scaled(c: Array) -> Array:
+    top = np.abs(c).max()
+    return np.asarray(c / top / np.sqrt(np.mean((c / top) ** 2)))
+
+
+@functools.cache
+def _reference_values(metric: str) -> dict[tuple[str, str], float]:
+    return {key: _sparser(metric, c) for key, c in references().items()}
+
+
+def _sparser(metric: str, c: Array) -> float:
+    """The metric, with its sign turned where smaller is sparser."""
+    found = METRICS[metric]
+    value = float(found.function(c))
+    return value if found.sparser == "larger" else -value
+
+
+def standings(c: Array, this: tuple[str, str] | None = None) -> dict[str, float]:
+    """For each metric but GDS, the percentage of references that it calls less sparse than c; ties count half.
+
+    `this` is the reference that c itself is, which is left out.
+    """
+    scaled = _scaled(c)
+    others = [metric for metric in METRICS if metric != "gds"]
+    return {metric: _standing(_sparser(metric, scaled), _reference_values(metric), this) for metric in others}
+
+
+def gds_standing(c: Array, order: float, this: tuple[str, str] | None = None) -> float:
+    """The same for GDS at one order."""
+    return _standing(float(gds(c, order)), {key: float(gds(r, order)) for key, r in references().items()}, this)
+
+
+def _standing(value: float, known: dict[tuple[str, str], float], this: tuple[str, str] | None) -> float:
+    if math.isnan(value):
+        return math.nan
+    others = np.array([other for key, other in known.items() if key != this and not math.isnan(other)])
+    below = np.count_nonzero(others < value) + 0.5 * np.count_nonzero(others == value)
+    return 100.0 * float(below) / len(others)

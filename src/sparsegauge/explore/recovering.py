@@ -1,0 +1,167 @@
+"""The lower half of the page: measure a piece of the signal, recover it, watch it converge."""
+
+# mypy: disable-error-code="no-untyped-call"
+# (Panel's constructors have no types)
+
+from __future__ import annotations
+
+import html
+import math
+from typing import Any
+
+import panel as pn
+import panel_material_ui as pmui
+
+from ..errors import InvalidInput
+from ..metrics.gds import gds
+from . import drawings, layout
+from .model import Signal
+from .soon import Soon
+from .trial import ORDER, SOLVERS, Run, piece, set_up
+
+NOISE: dict[str, float | None] = {"none": None, **{f"{level} dB": float(level) for level in (60, 50, 40, 30, 20, 10)}}
+PERIOD, MOST_TICKS = 70, 40  # milliseconds between two pictures, and about how many of them a run takes
+KEPT, MEASURED = 1 / 12, 0.4  # at first, of all coefficients
+BEFORE = "Nothing yet: press Recover."
+LARGEST_SEED = 2**31 - 1
+
+
+class Recovering:
+    """Widgets, figures, and a run that they follow."""
+
+    def __init__(self) -> None:
+        self.run: Run | None = None
+        self.shown = 0
+        self.c: Any = None
+        self._make_widgets()
+        self.estimate = drawings.EstimateDrawing()
+        self.history = drawings.HistoryDrawing()
+        self.timer: Any = None
+
+    def _make_widgets(self) -> None:
+        wide = {"sizing_mode": "stretch_width"}
+        self.message = layout.alert()
+        self.about = layout.text()
+        self.kept = pmui.IntSlider(label="Largest coefficients kept (K)", start=1, end=2, value=1, **wide)
+        self.measurements = pmui.IntSlider(label="Measurements (M)", start=1, end=2, value=1, **wide)
+        self.noise = pmui.Select(label="Noise (signal to noise ratio)", options=list(NOISE), value="none", **wide)
+        self.solver = pmui.Select(label="Solver", options=list(SOLVERS), value=next(iter(SOLVERS)), **wide)
+        self.seed = pmui.IntInput(label="Seed", value=0, start=0, end=LARGEST_SEED, **wide)
+        self.go = pmui.Button(label="Recover", color="primary", variant="contained", **wide)
+        self.halt = pmui.Button(label="Stop", variant="outlined", disabled=True, **wide)
+        self.result = layout.text(layout.paragraph(BEFORE))
+        soon = Soon(pn.state.curdoc)
+        self.go.on_click(lambda _: soon(self._begin))
+        self.halt.on_click(lambda _: self._stop())
+        for widget in (self.kept, self.measurements):
+            widget.param.watch(lambda _: self._describe(), "value")
+
+    def take(self, signal: Signal, representation: str) -> None:
+        """Another signal: end what runs, and measure a piece of this one next."""
+        self.close()
+        self.message.visible = False
+        try:
+            self.c = piece(signal.values, representation)
+        except InvalidInput as error:
+            self.c = None
+            self.go.disabled = True
+            layout.complain(self.message, f"No trial with this signal: {error}.")
+            return
+        n = self.c.size
+        self.go.disabled = False
+        self.kept.param.update(end=n, value=max(1, round(KEPT * n)))
+        self.measurements.param.update(end=n - 1, value=max(3, round(MEASURED * n)))
+        self._describe()
+        self._show_truth()
+
+    def close(self) -> None:
+        """End what runs and follow it no longer."""
+        if self.run is not None:
+            self.run.stop()
+        self.run = None
+        self._idle()
+
+    def _describe(self) -> None:
+        if self.c is not None:
+            m, n, k = self.measurements.value, self.c.size, self.kept.value
+            self.about.object = layout.paragraph(f"{m} random sums of {n} coefficients, {k} of them not zero.")
+
+    def _set_up(self) -> Any:
+        return set_up(
+            self.c,
+            kept=int(self.kept.value),
+            measurements=int(self.measurements.value),
+            snr=NOISE[self.noise.value],
+            solver=self.solver.value,
+            seed=int(self.seed.value or 0),
+        )
+
+    def _show_truth(self) -> None:
+        truth = self._set_up().truth
+        self.estimate.show_truth(truth)
+        self.history.clear(float(gds(truth, ORDER)))
+        self.result.object = layout.paragraph(BEFORE)
+
+    def _begin(self) -> None:
+        self.close()
+        self._show_truth()
+        self.run, self.shown = Run(self._set_up()), 0
+        self.go.disabled, self.halt.disabled = True, False
+        self.result.object = layout.paragraph("Working; a solver's first run compiles it, which takes a while.")
+        self.run.start()
+        self.timer = pn.state.add_periodic_callback(self._tick, period=PERIOD)
+
+    def _stop(self) -> None:
+        if self.run is not None:
+            self.run.stop()
+            self.shown = len(self.run.frames)  # what was computed and not yet shown is skipped
+
+    def _tick(self) -> None:
+        """Show the next iterates: each of a few, and some of many."""
+        run = self.run
+        if run is None:
+            return
+        over = run.over  # asked first: frames that come after this are for the next tick
+        left = len(run.frames) - self.shown
+        if left > 0:
+            self.shown += max(1, math.ceil(len(run.frames) / MOST_TICKS)) if left > 1 else 1
+            self.shown = min(self.shown, len(run.frames))
+            self.estimate.show(run.frames[self.shown - 1])
+            self.history.show(run.frames[: self.shown])
+        elif over:
+            self._finish(run)
+
+    def _finish(self, run: Run) -> None:
+        self._idle()
+        last = run.last()
+        if run.result is None or last is None:
+            self.result.object = ""
+            layout.complain(self.message, f"The solver gave up: {run.failure}")
+            return
+        self.estimate.show(last)
+        self.history.show([*run.frames, last])
+        self.result.object = layout.outcome(run.result, last, html.escape(type(SOLVERS[run.trial.solver]()).__name__))
+
+    def _idle(self) -> None:
+        if self.timer is not None:
+            self.timer.stop()
+        self.timer = None
+        self.go.disabled, self.halt.disabled = self.c is None, True
+
+    def controls(self) -> Any:
+        """The left column."""
+        buttons = pn.Row(self.go, self.halt, sizing_mode="stretch_width")
+        widgets = (self.kept, self.measurements, self.noise, self.solver, self.seed)
+        return pn.Column(
+            layout.card("Recover from few measurements", self.about, *widgets, buttons, self.message),
+            layout.card("Result", self.result),
+            sizing_mode="stretch_width",
+        )
+
+    def picture(self) -> Any:
+        """The middle column."""
+        return layout.card("Truth and estimate", layout.drawn(self.estimate.figure))
+
+    def curves(self) -> Any:
+        """The right column."""
+        return layout.card("Convergence", layout.drawn(self.history.error), layout.drawn(self.history.sparsity))

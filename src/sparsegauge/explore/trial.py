@@ -1,0 +1,158 @@
+"""A recovery to watch: a piece of the signal, random sums of it, a solver, and every iterate on the way."""
+
+from __future__ import annotations
+
+import math
+import threading
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+import threadpoolctl  # type: ignore[import-untyped]
+from numpy.typing import NDArray
+
+from .._arrays import Array
+from ..errors import InvalidInput
+from ..metrics.gds import gds
+from ..recovery.ascent import GDSAscent
+from ..recovery.ep import EP
+from ..recovery.portfolio import Portfolio, recover
+from ..recovery.problem import Recovery, Solver
+from ..recovery.quality import relative_error
+from ..recovery.reweighted import GDSReweighted
+from ..recovery.rivals import IRLS, LARS, OMP, SBL, SL0, BasisPursuit, DantzigSelector, Lasso, MinimumNorm, ReweightedL1
+from ..recovery.spsa import SPSA
+from ..simulate import gaussian_matrix
+from .model import coefficients
+
+LONGEST, SIDE = 256, 16  # coefficients of a trial; of an image a square of 16 x 16
+SHORTEST = 8
+ORDER = 2.0  # of the sparsity that is drawn
+
+SOLVERS: dict[str, Callable[[], Solver]] = {
+    "GDSReweighted (this library)": GDSReweighted,
+    "Portfolio (the default of recover)": Portfolio,
+    "SPSA (the paper)": SPSA,
+    "GDSAscent": GDSAscent,
+    "BasisPursuit (l1)": BasisPursuit,
+    "ReweightedL1": ReweightedL1,
+    "OMP": OMP,
+    "Lasso": Lasso,
+    "LARS": LARS,
+    "DantzigSelector": DantzigSelector,
+    "IRLS": IRLS,
+    "SL0": SL0,
+    "SBL": SBL,
+    "EP": EP,
+    "MinimumNorm (not sparse)": MinimumNorm,
+}
+
+
+@dataclass(frozen=True)
+class Trial:
+    """What was measured, of what, and who is to find it; the same values give the same trial."""
+
+    truth: Array
+    A: Array
+    y: Array
+    noise: float
+    solver: str
+    seed: int
+
+
+@dataclass(frozen=True)
+class Frame:
+    """One iterate."""
+
+    iteration: int
+    x: Array
+    error: float
+    sparsity: float
+
+
+def piece(values: Array, representation: str) -> Array:
+    """The coefficients of the beginning of a signal, or of the middle of an image, scaled to 1 at the largest."""
+    if values.ndim == 2:
+        tops = [max(0, (length - SIDE) // 2) for length in values.shape]
+        cut = values[tuple(slice(top, top + SIDE) for top in tops)]
+    else:
+        cut = values[:LONGEST]
+    if not cut.any():
+        raise InvalidInput("the piece that would be measured is zero; pick another signal or representation")
+    c = coefficients(cut, representation)
+    if c.size < SHORTEST:
+        raise InvalidInput(f"there are {c.size} coefficients, and a trial needs {SHORTEST} or more")
+    return np.asarray(c / np.abs(c).max())
+
+
+def set_up(c: Array, *, kept: int, measurements: int, snr: float | None, solver: str, seed: int) -> Trial:
+    """Keep the largest coefficients, take so many Gaussian sums of them, and add noise of that ratio (in dB)."""
+    truth = np.zeros(c.size)
+    largest = np.argsort(-np.abs(c), kind="stable")[:kept]
+    truth[largest] = c[largest]
+    rng = np.random.default_rng(seed)
+    A = gaussian_matrix(measurements, c.size, rng=rng)
+    y = A @ truth
+    noise = 0.0
+    if snr is not None:
+        noise = float(np.sqrt(np.mean(y**2))) * 10 ** (-snr / 20)
+        y = y + noise * rng.standard_normal(measurements)
+    return Trial(truth, A, y, noise, solver, seed)
+
+
+@dataclass
+class Run:
+    """A trial on its way in a thread of its own: `frames` grows, then there is `result` or `failure`."""
+
+    trial: Trial
+    frames: list[Frame] = field(default_factory=list)
+    result: Recovery | None = None
+    failure: str = ""
+    _stop: threading.Event = field(default_factory=threading.Event)
+    _thread: threading.Thread | None = None
+
+    def start(self) -> None:
+        """In the background; a server that ends does not wait for it."""
+        self._thread = threading.Thread(target=self.work, name="sparsegauge-recovery", daemon=True)
+        self._thread.start()
+
+    def stop(self) -> None:
+        """At the solver's next iterate."""
+        self._stop.set()
+
+    def join(self, timeout: float | None = None) -> None:
+        """Wait until it is over."""
+        if self._thread is not None:
+            self._thread.join(timeout)
+
+    @property
+    def over(self) -> bool:
+        """Whether there is nothing more to come."""
+        return self.result is not None or bool(self.failure)
+
+    def work(self) -> None:
+        """All of it, in this thread."""
+        trial = self.trial
+        try:
+            solver = SOLVERS[trial.solver]()
+            # Systems as small as these are solved far faster by one thread than by several that wait for each other.
+            with threadpoolctl.threadpool_limits(1, user_api="blas"):
+                self.result = recover(
+                    trial.A, trial.y, solver=solver, noise=trial.noise, rng=trial.seed, callback=self._collect
+                )
+        except Exception as error:  # a page shows a sentence, whatever it was
+            self.failure = " ".join(str(error).split()) or type(error).__name__
+
+    def _collect(self, iteration: int, x: NDArray[Any]) -> bool:
+        self.frames.append(self.frame(iteration, x))
+        return self._stop.is_set()
+
+    def frame(self, iteration: int, x: NDArray[Any]) -> Frame:
+        """An iterate and how good it is."""
+        sparse = float(gds(x, ORDER, zero=math.nan))
+        return Frame(iteration, np.array(x, dtype=np.float64), relative_error(x, self.trial.truth), sparse)
+
+    def last(self) -> Frame | None:
+        """What was found in the end."""
+        return None if self.result is None else self.frame(self.result.nit, self.result.x)

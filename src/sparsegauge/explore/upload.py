@@ -1,0 +1,84 @@
+"""From an uploaded file to signals: limited in size, without pickle, gone from the disk before this returns."""
+
+from __future__ import annotations
+
+import tempfile
+from pathlib import Path, PurePosixPath, PureWindowsPath
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ..errors import InvalidInput
+from ..io import Contents, open_file
+from .model import Signal, checked
+
+MOST_SIGNALS = 200  # of one file, for the list of them to stay a list
+MEGABYTE = 1 << 20
+LONGEST_NAME = 80
+
+
+def read_upload(data: bytes, name: str, *, max_mb: float) -> list[Signal]:
+    """The signals of an uploaded file: the columns of a table, the rows of an array, an image as a whole.
+
+    The readers need a path, since some of them map files into memory; it is in a temporary directory, which is removed
+    when all is read.
+
+    Raises
+    ------
+    InvalidInput
+        If the file is too large, cannot be read, or holds nothing that can be measured.
+    """
+    if len(data) > max_mb * MEGABYTE:
+        raise InvalidInput(
+            f"{_base(name)} has {len(data) / MEGABYTE:.1f} MB and the page takes up to {max_mb:g}; cut it, or start "
+            "the page with a larger --max-upload-mb"
+        )
+    with tempfile.TemporaryDirectory(prefix="sparsegauge-") as directory:
+        path = Path(directory) / _base(name)
+        path.write_bytes(data)
+        try:
+            return _signals(path)
+        except (InvalidInput, OSError) as error:  # the directory is of no interest to the reader
+            raise InvalidInput(str(error).replace(f"{directory}/", "")) from error
+
+
+def _base(name: str) -> str:
+    """The last part of a file name from outside, and nothing that could lead elsewhere."""
+    last = PurePosixPath(PureWindowsPath(name).name).name
+    return "".join(c if c.isprintable() else "_" for c in last)[-LONGEST_NAME:].strip(". ") or "upload"
+
+
+def _signals(path: Path) -> list[Signal]:
+    found: list[Signal] = []
+    for contents in open_file(path):
+        found += _of_contents(contents, path.name)
+        if len(found) >= MOST_SIGNALS:
+            break
+    return found[:MOST_SIGNALS]
+
+
+def _of_contents(contents: Contents, name: str) -> list[Signal]:
+    array = np.asarray(contents.array())
+    title = f"{name}, {contents.name}" if contents.name else name
+    if contents.axis is None or array.ndim <= 1:
+        return [checked(title, array)]
+    rows = np.moveaxis(array, contents.axis, -1)
+    rows = rows.reshape(-1, rows.shape[-1])[:MOST_SIGNALS]
+    labels = contents.labels if len(contents.labels) == len(rows) else [str(k) for k in range(1, len(rows) + 1)]
+    return _measurable(title, rows, [str(label) for label in labels])
+
+
+def _measurable(title: str, rows: NDArray[Any], labels: list[str]) -> list[Signal]:
+    """Those rows that can be measured; if none can, the complaint about the first."""
+    if len(rows) == 1:
+        return [checked(title, rows[0])]
+    found, complaint = [], None
+    for label, row in zip(labels, rows, strict=True):
+        try:
+            found.append(checked(f"{title}, {label}", row))
+        except InvalidInput as error:
+            complaint = complaint or error
+    if not found and complaint is not None:
+        raise complaint
+    return found

@@ -1,0 +1,68 @@
+"""The page: two halves, three columns on a desk and one on a phone, in light or in dark."""
+
+# mypy: disable-error-code="no-untyped-call"
+# (Panel's constructors have no types)
+
+from __future__ import annotations
+
+from typing import Any
+
+import panel as pn
+import panel_material_ui as pmui
+from panel_material_ui.template.base import Page
+
+from .measuring import Measuring
+from .recovering import Recovering
+
+TITLE = "sparsegauge explore"
+PALETTE = {
+    "light": {"palette": {"primary": {"main": "#0b5cad"}}},
+    "dark": {
+        "palette": {"primary": {"main": "#7dbbff"}},
+        "components": {"MuiAppBar": {"styleOverrides": {"root": {"backgroundColor": "#0d335c", "color": "#ffffff"}}}},
+    },
+}
+LEFT, MIDDLE, RIGHT = {"xs": 12, "md": 4, "lg": 3}, {"xs": 12, "md": 8, "lg": 5}, {"xs": 12, "md": 12, "lg": 4}
+
+
+def make_page(max_upload_mb: float) -> Any:
+    """A new page, for one visitor."""
+    recovering = Recovering()
+    measuring = Measuring(max_upload_mb=max_upload_mb, on_signal=recovering.take)
+    left = pn.Column(measuring.controls(), measuring.gauge(), sizing_mode="stretch_width")
+    page = Page(
+        title=TITLE,
+        meta_description="How sparse is this signal, at any order, and can it be recovered?",
+        theme_config=PALETTE,
+        main=[
+            _row(left, measuring.figures(), measuring.standing()),
+            _row(recovering.controls(), recovering.picture(), recovering.curves()),
+        ],
+    )
+    _follow_the_browser(page)
+    pn.state.on_session_destroyed(lambda _: recovering.close())
+    return page
+
+
+def _row(*columns: Any) -> Any:
+    cells = [
+        pmui.Grid(column, size=size, sizing_mode="stretch_width")
+        for column, size in zip(columns, (LEFT, MIDDLE, RIGHT), strict=True)
+    ]
+    return pmui.Grid(*cells, container=True, spacing=0, sizing_mode="stretch_width")
+
+
+def _follow_the_browser(page: Any) -> None:
+    """Dark where the browser is; the button in the corner decides from then on."""
+    browser = pn.state.browser_info
+    if browser is None:
+        return
+
+    def follow(*_: Any) -> None:
+        page.dark_theme = bool(browser.dark_mode)
+
+    def start() -> None:  # once the page is there: it misses what it is told while it is being drawn
+        follow()
+        browser.param.watch(follow, "dark_mode")
+
+    pn.state.onload(start)
