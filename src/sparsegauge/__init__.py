@@ -28,6 +28,7 @@ _WHERE = {
     "OMP": "recovery.rivals",
     "PaperAudit": "criteria.claims",
     "Portfolio": "recovery.portfolio",
+    "Recommendation": "study.lookup",
     "Recovery": "recovery.problem",
     "ReweightedL1": "recovery.rivals",
     "SBL": "recovery.rivals",
@@ -83,6 +84,7 @@ _WHERE = {
     "pfgi3": "metrics.gini_family",
     "pq_index": "metrics.norms",
     "pq_mean": "metrics.norms",
+    "recommend_order": "study.lookup",
     "recover": "recovery.portfolio",
     "run_study": "study.run",
     "s_gini": "metrics.gini_family",
@@ -94,6 +96,7 @@ _WHERE = {
     "treves_rolls": "metrics.norms",
     "u_theta": "metrics.gini_family",
     "verify": "criteria.certificate",
+    "windows": "signals",
 }
 
 __all__ = [  # noqa: RUF022 (all capitals first, then by name)
@@ -116,6 +119,7 @@ __all__ = [  # noqa: RUF022 (all capitals first, then by name)
     "OMP",
     "PaperAudit",
     "Portfolio",
+    "Recommendation",
     "Recovery",
     "ReweightedL1",
     "SBL",
@@ -172,6 +176,7 @@ __all__ = [  # noqa: RUF022 (all capitals first, then by name)
     "pfgi3",
     "pq_index",
     "pq_mean",
+    "recommend_order",
     "recover",
     "run_study",
     "s_gini",
@@ -183,6 +188,7 @@ __all__ = [  # noqa: RUF022 (all capitals first, then by name)
     "treves_rolls",
     "u_theta",
     "verify",
+    "windows",
 ]
 
 if TYPE_CHECKING:
@@ -238,8 +244,9 @@ if TYPE_CHECKING:
     )
     from .recovery.spsa import SPSA
     from .recovery.trade_off import TradeOff, trade_off
-    from .signals import demo
+    from .signals import demo, windows
     from .simulate import gaussian_matrix, sparse_signal
+    from .study.lookup import Recommendation, recommend_order
     from .study.plan import Study
     from .study.run import run_study
     from .study.tables import load_study, study_dataset

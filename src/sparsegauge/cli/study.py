@@ -9,6 +9,7 @@ import signal
 import sys
 import warnings
 from collections.abc import Iterator
+from enum import StrEnum
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -19,9 +20,19 @@ if TYPE_CHECKING:
 
     from ..study.store import Status
 
-study = typer.Typer(no_args_is_help=True, help="Run a grid of recoveries, see how far it is, export its table.")
+study = typer.Typer(no_args_is_help=True, help="Run a grid of recoveries, see how far it is, draw and export it.")
 
 Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="Print nothing unless something fails.")]
+
+
+class FigureKind(StrEnum):
+    """What a picture can be written as."""
+
+    PNG = "png"
+    SVG = "svg"
+    PDF = "pdf"
+
+
 StoreArgument = Annotated[Path, typer.Argument(metavar="DIR", help="The store of a study.")]
 
 
@@ -88,6 +99,36 @@ def export(
         tables.export(store, target)
     if not quiet:
         print(target)
+
+
+@study.command(epilog="Example: sparsegauge study figures smoke -o pictures")
+def figures(
+    store: StoreArgument,
+    output: Annotated[
+        Path, typer.Option("--output", "-o", help="The directory of the pictures, made if it is not there.")
+    ],
+    kind: Annotated[FigureKind, typer.Option("--format", help="Of the pictures.")] = FigureKind.PNG,
+    quiet: Quiet = False,
+) -> None:
+    """Draw what a study found: error maps, success, the best order; against the noise, if it has any.
+
+    Of a study that is not finished, what is there so far is drawn.
+    """
+    from rich.console import Console
+
+    console = Console(stderr=True)
+    with console.status("loading") if console.is_terminal and not quiet else contextlib.nullcontext() as shown:
+        from ..study.figures.drawing import save_figures
+        from ..study.summary import summarise
+
+        def announce(name: str) -> None:
+            if shown is not None:
+                shown.update(f"drawing {name}")
+
+        with _warnings_as_lines():
+            paths = save_figures(summarise(store), output.absolute(), kind=kind.value, progress=announce)
+    if not quiet:
+        print("\n".join(map(str, paths)))
 
 
 @contextlib.contextmanager

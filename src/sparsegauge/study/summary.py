@@ -40,6 +40,7 @@ SHIPPED = {
 }
 KEPT = (
     *(f"{name}_{word}" for name in AVERAGED for word in ("mean", "standard_error")),
+    "mse_median",
     "success_rate",
     "success_rate_standard_error",
     "trials",

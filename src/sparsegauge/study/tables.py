@@ -57,7 +57,7 @@ def study_dataset(store: str | PathLike[str]) -> xr.Dataset:
     """The results of a study on its named axes, with what they come to.
 
     `mse`, `relative_error`, `success` and `nit` have the dimension `trial` too, and NaN where a trial is not there yet;
-    `mse_mean` and `mse_standard_error` (and so for `relative_error` and `nit`), `success_rate` and
+    `mse_mean` and `mse_standard_error` (and so for `relative_error` and `nit`), `mse_median`, `success_rate` and
     `success_rate_standard_error` are over the trials, of which there are `trials`. ``drop_dims("trial")`` leaves these.
 
     Parameters
@@ -85,7 +85,16 @@ def averages(results: Results) -> dict[str, NDArray[Any]]:
     means = {f"{name}_{word}": value for name in AVERAGED for word, value in _summary(arrays[name], present).items()}
     rate = _summary(arrays["success"], present)
     means |= {"success_rate": rate["mean"], "success_rate_standard_error": rate["standard_error"]}
+    means["mse_median"] = _median(arrays["mse"], present)  # a single iterate that ran away can make the mean
     return means | {"trials": np.count_nonzero(present, axis=-1)}
+
+
+def _median(values: NDArray[Any], present: NDArray[np.bool_]) -> NDArray[Any]:
+    """Over the trials that are there; NaN where there are none."""
+    ordered = np.sort(np.where(present, values, np.inf), axis=-1)
+    count = np.count_nonzero(present, axis=-1)[..., None]
+    middle = [np.take_along_axis(ordered, np.maximum(place, 0), axis=-1) for place in ((count - 1) // 2, count // 2)]
+    return np.where(count > 0, (middle[0] + middle[1]) / 2, np.nan)[..., 0]
 
 
 def _squeezed(results: Results) -> tuple[NDArray[np.bool_], dict[str, NDArray[Any]]]:

@@ -18,7 +18,7 @@ FLOOR = 1e-4  # of the largest error of a row: below it, all cells look alike
 def error_maps(summary: Summary) -> Figure:
     """The mean squared error over (order, M); each row of maps has one scale of colours, and a ring marks the best.
 
-    The paper's first figure. Rings are drawn for every tenth or so M, where one order is clearly the best of all.
+    The paper's first figure. Rings are drawn at a dozen values of M, where one order is clearly the best of all.
     """
     return _order_maps(summary, summary.values["mse_mean"], "mean squared error", rings=True)
 
@@ -52,7 +52,8 @@ def _order_maps(summary: Summary, values: NDArray[Any], label: str, *, rings: bo
                 if j == 0:
                     place.set_ylabel(f"{name_of(distribution)}\nmeasurements M")
             figure.colorbar(mesh, ax=list(places[i]), label=label, pad=0.01, aspect=14)
-        figure.suptitle(f"{label}, N = {summary.manifest['study']['n']}".capitalize())
+        note = "; white ring: the best order by more than two standard errors" if rings else ""
+        figure.suptitle(f"{label[0].upper()}{label[1:]}, N = {summary.manifest['study']['n']}{note}")
         return figure
 
 
