@@ -185,6 +185,14 @@ def test_a_reader_that_leaves_early_hears_nothing(arguments):
     assert done.returncode in (0, 1)
 
 
+def test_a_narrow_encoding_is_no_error():
+    done = subprocess.run(
+        [sys.executable, "-c", "from sparsegauge.cli.manners import print_facts; print_facts({'error': '1 ± 0'})"],
+        capture_output=True, text=True, env=os.environ | {"PYTHONIOENCODING": "ascii"}, check=False,
+    )  # fmt: skip
+    assert (done.returncode, done.stdout, done.stderr) == (0, "error  1 ? 0\n", "")
+
+
 def test_an_interrupt_from_the_keyboard_ends_the_process_without_a_traceback():
     code = (
         "import os, signal\nfrom sparsegauge.cli import main\nfrom sparsegauge.criteria import paper\n"

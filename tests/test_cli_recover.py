@@ -4,10 +4,7 @@ from __future__ import annotations
 
 import json
 import os
-import sys
-import types
 import xml.etree.ElementTree as ElementTree
-from dataclasses import dataclass
 
 import numpy as np
 import pytest
@@ -16,6 +13,8 @@ import sparsegauge as sg
 from sparsegauge.cli import main
 from sparsegauge.recovery import demos, portfolio
 from sparsegauge.report import destination, recovered
+from sparsegauge.study import lookup
+from sparsegauge.study.lookup import Recommendation
 
 X = sg.sparse_signal(40, 5, "uniform", rng=0)
 A = sg.gaussian_matrix(20, 40, rng=1)
@@ -229,20 +228,8 @@ def test_a_wrong_demonstration_is_one_line_before_any_work(run, tmp_path, monkey
 # --- recommend
 
 
-@dataclass(frozen=True)
-class Recommendation:
-    order: float
-    expected_mse: float
-    standard_error: float
-    near_optimal: tuple[float, ...]
-    mse_by_order: dict[float, float]
-    standard_error_by_order: dict[float, float]
-    message: str
-
-
-FOUND = Recommendation(
-    4.0, 0.02, 0.003, (3.0, 4.0), {1.0: 0.08, 3.0: 0.021, 4.0: 0.02}, dict.fromkeys((1.0, 3.0, 4.0), 0.003), ""
-)
+ERRORS = {1.0: 0.08, 3.0: 0.021, 4.0: 0.02}
+FOUND = Recommendation(4.0, 0.02, 0.003, 0.25, (3.0, 4.0), ERRORS, dict.fromkeys(ERRORS, 0.003), "mind the length")
 ASKED = ["recommend", "--distribution", "normal", "--nonzeros", "20", "--measurements", "10"]
 
 
@@ -255,9 +242,7 @@ def asked(monkeypatch):
         calls.append((arguments, options))
         return FOUND
 
-    module = types.ModuleType("sparsegauge.study.lookup")
-    module.recommend_order = recommend_order
-    monkeypatch.setitem(sys.modules, "sparsegauge.study.lookup", module)
+    monkeypatch.setattr(lookup, "recommend_order", recommend_order)
     return calls
 
 
@@ -275,6 +260,8 @@ def test_recommend_says_the_order_its_error_and_how_flat_the_optimum_is(run, ask
     assert (code, err) == (0, "")
     assert "0.02 ± 0.003" in out
     assert "within one standard error: 3 (2 of 3 orders)" in out
+    assert "25 % of the trials" in out
+    assert "mind the length" in out
     rows = [line.split() for line in out.splitlines() if line.split()[-1] in ("best", "good")]
     assert [row[0] for row in rows] == ["3", "4"]
 

@@ -7,9 +7,11 @@ and where NO_COLOR is set.
 from __future__ import annotations
 
 import contextlib
+import io
 import json
 import math
 import os
+import sys
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -29,10 +31,17 @@ def printer() -> Console:
     """Where results go. Brackets are signals here, and no markup."""
     from rich.console import Console
 
+    forgive_narrow_encodings()
     console = Console(markup=False, highlight=False, emoji=False)
     if not console.is_terminal and "COLUMNS" not in os.environ:
         console.width = PIPE_WIDTH
     return console
+
+
+def forgive_narrow_encodings() -> None:
+    """Where stdout has no ± and the like, a question mark will do: better than no answer."""
+    if isinstance(sys.stdout, io.TextIOWrapper):
+        sys.stdout.reconfigure(errors="replace")
 
 
 @contextlib.contextmanager
@@ -49,7 +58,7 @@ def progress(*, quiet: bool) -> Iterator[Progress]:
 
 def print_json(value: Any) -> None:
     """JSON that every reader takes: what is not finite is null or a word."""
-    print(json.dumps(plain(value), indent=1, allow_nan=False, ensure_ascii=False))
+    print(json.dumps(plain(value), indent=1, allow_nan=False))
 
 
 def plain(value: Any) -> Any:
@@ -65,6 +74,7 @@ def plain(value: Any) -> Any:
 
 def print_facts(facts: dict[str, str]) -> None:
     """One fact a line, in two columns."""
+    forgive_narrow_encodings()
     width = max(map(len, facts))
     for name, fact in facts.items():
         print(f"{name:<{width}}  {fact}")

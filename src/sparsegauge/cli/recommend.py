@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
     from ..study.lookup import Recommendation
 
-SHARE = 24  # characters of the longest bar
+LONGEST_BAR = 24  # characters
 
 
 class Distribution(StrEnum):
@@ -46,6 +46,7 @@ def recommend(
         print_json(asdict(found))
         return
     print_facts(_facts(found))
+    print()
     printer().print(_table(found))
 
 
@@ -53,6 +54,7 @@ def _facts(found: Recommendation) -> dict[str, str]:
     facts = {
         "order": f"{found.order:g}",
         "expected error": f"{found.expected_mse:.3g} ± {found.standard_error:.2g} (mean squared error)",
+        "exact in": f"{100 * found.expected_success_rate:.0f} % of the trials",
         "as good": _flatness(found),
     }
     return facts | ({"note": found.message} if found.message else {})
@@ -75,7 +77,7 @@ def _table(found: Recommendation) -> Table:
     largest = max(found.mse_by_order.values())
     for order, mse in sorted(found.mse_by_order.items()):
         mark = " best" if order == found.order else " as good" if order in found.near_optimal else ""
-        bar = "█" * round(SHARE * mse / largest) if largest > 0 else ""
+        bar = "█" * round(LONGEST_BAR * mse / largest) if largest > 0 else ""
         style = "bold green" if order == found.order else None
         spread = f"{found.standard_error_by_order[order]:.2g}"
         table.add_row(f"{order:g}", f"{mse:.3g}", spread, bar + mark, style=style)
