@@ -317,7 +317,9 @@ def _paper_table(account: PaperAudit) -> Table:
     from rich.table import Table
     from rich.text import Text
 
-    counts = {verdict: sum(claim.verdict == verdict for claim in account) for verdict in STYLES}
+    from ..criteria.claims import VERDICTS
+
+    counts = {verdict: sum(claim.verdict == verdict for claim in account) for verdict in VERDICTS}
     summary = ", ".join(f"{count} {verdict}" for verdict, count in counts.items() if count)
     title = f"{len(account)} claims of the paper: {summary}"
     table = Table(title=title, title_justify="left", title_style="bold", show_lines=True)
