@@ -190,12 +190,14 @@ def _table(result: Audit) -> Table:
 
     from ..criteria.table import CRITERIA
 
-    table = Table(title=f"{_named(result)}: {_counts(result)}", title_justify="left", title_style="bold")
-    for column in ("criterion", "name", "verdict", "why"):
+    table = Table(
+        title=f"{_named(result)}: {_counts(result)}", title_justify="left", title_style="bold", show_lines=True
+    )
+    for column in ("criterion", "verdict", "why"):
         table.add_column(column, overflow="fold")
     for key, verdict in result.verdicts.items():
         status = Text(verdict.status, style=STYLES[verdict.status])
-        table.add_row(key, CRITERIA[key].name, status, "\n".join(_why(verdict)))
+        table.add_row(f"{key}\n{CRITERIA[key].name}", status, "\n".join(_why(verdict)))
     return table
 
 
