@@ -9,7 +9,7 @@ import numpy as np
 
 import sparsegauge as sg
 
-from . import catalogue, formulas, speed, spsa
+from . import catalogue, formulas, speed, spsa, studies
 from .timing import table
 
 DOCS = Path(__file__).parents[1] / "docs"
@@ -46,6 +46,7 @@ def main() -> None:
     section("Batches and small vectors", table(speed.small(rng), "over numpy.sort"))
     section("The catalogue: 20,000 signals of 100 coefficients", table(catalogue.batch(rng), "over numpy.sort"))
     section("SPSA: one iteration at N = 100, M = 50", spsa.iteration())
+    section("The paper's study", studies.throughput())
     section("Ten million coefficients", table(speed.large(rng, million), "ratio"))
     section("Import", table([speed.import_time()], "ratio"))
     section("Memory", speed.memory())

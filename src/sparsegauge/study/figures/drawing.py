@@ -6,12 +6,15 @@ import io
 from collections.abc import Callable
 from pathlib import Path
 
+import matplotlib as mpl
 from matplotlib.figure import Figure
 
 from ..disk import make_directory, write_whole
 from ..summary import Summary
 from .lines import optimal_order, over, prototypes
 from .maps import error_maps, success_maps, uncertainty_maps
+
+DOTS = 130  # an inch, of a PNG
 
 
 def figures_of(summary: Summary) -> dict[str, Callable[[], Figure]]:
@@ -40,7 +43,8 @@ def save_figure(figure: Figure, path: Path) -> None:
     file = io.BytesIO()
     kind = path.suffix.removeprefix(".")
     nameless = {"png": {"Software": None}, "svg": {"Date": None}, "pdf": {"CreationDate": None}}[kind]
-    figure.savefig(file, format=kind, metadata=nameless)
+    with mpl.rc_context({"svg.hashsalt": "sparsegauge"}):  # else ids are drawn at random
+        figure.savefig(file, format=kind, metadata=nameless, dpi=DOTS)
     write_whole(path, file.getvalue())
 
 

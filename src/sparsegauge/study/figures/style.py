@@ -23,7 +23,6 @@ STYLE = {
     "grid.linewidth": 0.6,
     "legend.frameon": False,
     "lines.linewidth": 1.6,
-    "savefig.dpi": 130,
     "figure.facecolor": "white",
 }
 # Okabe and Ito's colours, and dashes, so that colour is not needed

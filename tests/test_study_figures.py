@@ -1,0 +1,131 @@
+"""Figures show the numbers of the table, on axes that say what they are."""
+
+import numpy as np
+import pytest
+
+import sparsegauge as sg
+from sparsegauge.cli import main
+from sparsegauge.study.figures.drawing import figures_of, save_figure, save_figures
+from sparsegauge.study.figures.lines import optimal_order, order_by_gains, over, prototypes
+from sparsegauge.study.figures.maps import error_maps, success_maps
+from sparsegauge.study.figures.style import edges
+from sparsegauge.study.summary import put_together, summarise
+
+STUDY = sg.Study(
+    n=12, distributions=["normal", "binomial"], nonzeros=[2, 3], measurements=[5, 8, 9], orders=[1, 2, 4],
+    signs="random", solver=sg.SPSA(iterations=20), repeats=4, seed=1,
+)  # fmt: skip
+
+
+@pytest.fixture(scope="module")
+def store(tmp_path_factory):
+    path = tmp_path_factory.mktemp("studies") / "store"
+    sg.run_study(STUDY, path)
+    return path
+
+
+@pytest.fixture(scope="module")
+def summary(store):
+    return summarise(store)
+
+
+def test_error_maps_hold_the_table(summary):
+    figure = error_maps(summary)
+    maps = [axes for axes in figure.axes if axes.get_label() != "<colorbar>"]
+    assert len(maps) == 2 * 2
+    shown = np.array([axes.collections[0].get_array() for axes in maps]).reshape(2, 2, 3, 3)
+    np.testing.assert_array_equal(shown, summary.values["mse_mean"])
+    assert maps[0].get_title() == "K = 2"
+    assert maps[-1].get_xlabel() == "order p"
+    assert "measurements M" in maps[0].get_ylabel()
+
+
+def test_success_maps_hold_the_rates_of_every_order(summary):
+    maps = [axes for axes in success_maps(summary).axes if axes.get_label() != "<colorbar>"]
+    assert [axes.get_title() for axes in maps[:3]] == ["order 1", "order 2", "order 4"]
+    np.testing.assert_array_equal(maps[1].collections[0].get_array(), summary.values["success_rate"][0, :, :, 1])
+
+
+def test_the_best_order_is_averaged_over_the_other_count(summary):
+    axes = optimal_order(summary, "measurements").axes[0]
+    mse = summary.values["mse_mean"]
+    orders = np.array([1.0, 2.0, 4.0])[np.argmin(mse, axis=-1)]
+    np.testing.assert_allclose(axes.lines[0].get_ydata(), orders[0].mean(axis=0))
+    assert axes.get_xlabel() == "measurements M"
+    across = optimal_order(summary, "nonzeros").axes[0]
+    np.testing.assert_allclose(across.lines[1].get_ydata(), orders[1].mean(axis=1))
+
+
+def test_cells_that_every_order_recovers_have_no_best_one(summary):
+    values = dict(summary.values) | {"mse_mean": summary.values["mse_mean"].copy()}
+    values["mse_mean"][:, :, 2] = 1e-12
+    axes = optimal_order(type(summary)(summary.axes, values, summary.manifest), "measurements").axes[0]
+    assert np.isnan(axes.lines[0].get_ydata()[2])
+    assert np.isfinite(axes.lines[0].get_ydata()[:2]).all()
+
+
+def test_lines_average_what_is_not_shown(summary):
+    figure = over(summary, "orders", "measurements")
+    lines = figure.axes[0].lines
+    np.testing.assert_array_equal(lines[1].get_ydata(), summary.values["mse_mean"][0, 0, 1])
+    assert lines[1].get_label() == "M = 8"
+    averaged = over(put_together("iterations", {10: summary, 20: summary}), "iterations", "orders", log_x=True)
+    expected = summary.values["mse_mean"][0, 0, :, 2].mean()
+    np.testing.assert_allclose(averaged.axes[0].lines[2].get_ydata(), [expected, expected])
+
+
+def test_gains_mark_the_best_order(summary):
+    both = put_together("a", {a: put_together("c", {0.1: summary}) for a in (0.1, 0.2)})
+    axes = order_by_gains(both).axes[0]
+    mean = np.exp(np.log(summary.values["mse_mean"]).mean(axis=(0, 1, 2)))
+    np.testing.assert_allclose(axes.lines[0].get_ydata(), mean)
+    assert axes.lines[1].get_xdata()[0] == (1, 2, 4)[int(np.argmin(mean))]
+
+
+def test_prototypes_have_the_papers_sparsities():
+    labels = [line.get_label() for line in prototypes().axes[0].lines]
+    values = [float(label.split("= ")[1]) for label in labels]
+    assert values == pytest.approx([0.60, 0.73, 0.76, 0.79], abs=0.011)  # its section VIII
+
+
+def test_edges_lie_between_the_middles():
+    np.testing.assert_array_equal(edges([1, 2, 4]), [0.5, 1.5, 3.0, 5.0])
+    np.testing.assert_array_equal(edges([7]), [6.5, 7.5])
+
+
+def test_every_kind_of_study_has_figures(summary, tmp_path):
+    assert set(figures_of(summary)) >= {"error", "success", "order_by_measurements", "order_by_nonzeros"}
+    noisy = put_together("noise_db", {10.0: summary, 20.0: summary})
+    assert set(figures_of(noisy)) == {"noise"}
+    without = summary.at(orders=2)
+    assert set(figures_of(without)) == {"success"}
+    for kind in (summary, noisy, without):
+        for path in save_figures(kind, tmp_path / "pictures", progress=lambda name: None):
+            assert path.read_bytes().startswith(b"\x89PNG")
+
+
+@pytest.mark.parametrize("kind", ["png", "svg", "pdf"])
+def test_the_same_table_gives_the_same_file(kind, tmp_path):
+    for name in ("a", "b"):
+        save_figure(prototypes(), tmp_path / f"{name}.{kind}")
+    assert (tmp_path / f"a.{kind}").read_bytes() == (tmp_path / f"b.{kind}").read_bytes()
+
+
+def test_the_command_draws_what_is_there(store, tmp_path, capsys):
+    with pytest.raises(SystemExit) as caught:
+        main(["study", "figures", str(store), "-o", str(tmp_path / "out"), "--format", "svg"])
+    out, err = capsys.readouterr()
+    assert (caught.value.code or 0, err) == (0, "")
+    paths = out.split()
+    assert len(paths) == 6
+    assert all((tmp_path / "out").joinpath(path).read_text().startswith("<?xml") for path in paths)
+
+
+@pytest.mark.parametrize("place", ["nothing", "file"])
+def test_a_directory_that_is_no_store_is_one_line(place, tmp_path, capsys):
+    (tmp_path / "file").write_text("")
+    with pytest.raises(SystemExit) as caught:
+        main(["study", "figures", str(tmp_path / place), "-o", str(tmp_path / "out")])
+    out, err = capsys.readouterr()
+    assert (caught.value.code, out, err.count("\n")) == (2, "", 1)
+    assert "no store of a study" in err
