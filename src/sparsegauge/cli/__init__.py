@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Sequence
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
@@ -21,6 +21,8 @@ from .recommend import recommend
 from .recover import recover
 from .report import report
 from .study import study
+
+INTERRUPTED = 130  # as shells have it: 128 and the number of SIGINT
 
 app = typer.Typer(
     name="sparsegauge",
@@ -62,10 +64,25 @@ def main(arguments: Sequence[str] | None = None) -> None:
         What was typed after ``sparsegauge``; the process's own arguments by default.
     """
     try:
-        app(args=None if arguments is None else list(arguments), prog_name="sparsegauge")
+        code = app(args=None if arguments is None else list(arguments), prog_name="sparsegauge", standalone_mode=False)
+    except typer.Abort:
+        raise SystemExit(INTERRUPTED) from None
     except (SparsegaugeError, OSError) as error:
         print(f"sparsegauge: {_one_line(error)}", file=sys.stderr)
         raise SystemExit(2) from None
+    except Exception as error:  # wrong usage: typer has no public name for it in all its versions
+        if not hasattr(error, "format_message"):
+            raise
+        _complain_of_usage(error)
+        raise SystemExit(2) from None
+    raise SystemExit(code or 0)
+
+
+def _complain_of_usage(error: Any) -> None:
+    said = " ".join(error.format_message().split())
+    if said:  # else the help was shown instead
+        command = error.ctx.command_path if getattr(error, "ctx", None) else "sparsegauge"
+        print(f"sparsegauge: {said} (see {command} --help)", file=sys.stderr)
 
 
 def _one_line(error: Exception) -> str:
