@@ -1,0 +1,376 @@
+"""`sparsegauge measure`: the numbers of the library, one-line errors, plots, and files larger than memory."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+import math
+import re
+import subprocess
+import sys
+import tracemalloc
+from pathlib import Path
+
+import numpy as np
+import pytest
+import scipy.io.wavfile
+from matplotlib.image import imread
+from PIL import Image
+
+import sparsegauge as sg
+from sparsegauge.cli import main
+from sparsegauge.report import measured, measuring
+from sparsegauge.signals import dct, transform, windows
+
+ECG, DOPPLER = sg.demo("ecg"), sg.demo("doppler")
+
+
+@pytest.fixture
+def run(capsys, tmp_path, monkeypatch):
+    """Run `sparsegauge measure` in an empty directory -> exit code, stdout, stderr."""
+    monkeypatch.chdir(tmp_path)
+
+    def run_command(*arguments):
+        with pytest.raises(SystemExit) as caught:
+            main(["measure", *map(str, arguments)])
+        return caught.value.code or 0, *capsys.readouterr()
+
+    return run_command
+
+
+@pytest.fixture
+def values(run):
+    """Run with --json -> {(signal, metric, parameters, start): value}."""
+
+    def run_command(*arguments):
+        code, out, err = run(*arguments, "--json")
+        assert (code, err) == (0, "")
+        return {
+            (r["signal"], r["metric"], tuple(r["parameters"].items()), r.get("start")): r["value"]
+            for r in json.loads(out)
+        }
+
+    return run_command
+
+
+def refused(result, *words):
+    code, out, err = result
+    assert (code, out) == (2, "")
+    assert err.startswith("sparsegauge: ")
+    assert err.count("\n") == 1
+    assert all(word in err for word in words), err
+
+
+def signals(out):
+    return [row["signal"] for row in csv.DictReader(io.StringIO(out))]
+
+
+# The numbers
+
+
+def test_the_default_is_gds_at_three_orders(values):
+    np.save("x.npy", ECG)
+    assert values("x.npy") == {(None, "gds", (("order", p),), None): sg.gds(ECG, p) for p in (1.0, 2.0, 4.0)}
+
+
+def test_all_measures_by_every_metric_of_the_catalogue(values):
+    np.save("x.npy", ECG)
+    found = values("x.npy", "--all", "--order", "3")
+    assert [metric for _, metric, _, _ in found] == list(sg.METRICS)
+    for (_, metric, parameters, _), value in found.items():
+        expected = sg.measure(ECG, metric, **dict(parameters))
+        assert value == (str(expected) if math.isinf(expected) else None if math.isnan(expected) else expected)
+
+
+def test_metrics_may_be_repeated_and_go_by_their_aliases(values):
+    np.save("x.npy", ECG)
+    found = values("x.npy", "-m", "Vinje-Gallant", "-m", "gds", "--order", "inf", "-m", "hoyer", "-m", "Hoyer")
+    assert [(metric, parameters) for _, metric, parameters, _ in found] == [
+        ("treves_rolls", ()),
+        ("gds", (("order", "inf"),)),
+        ("hoyer", ()),
+    ]
+
+
+@pytest.mark.parametrize("axis", [0, 1, -1, "none"])
+def test_axis_says_along_what_signals_run(values, axis):
+    x = sg.demo("camera")[:6, :4]
+    np.save("x.npy", x)
+    found = list(values("x.npy", "-m", "gini", "--axis", axis).values())
+    np.testing.assert_array_equal(found, np.atleast_1d(sg.gini(x, axis=None if axis == "none" else axis)))
+
+
+@pytest.mark.parametrize("name", ["dct", "db4", "sym8"])
+def test_transforms_come_before_the_measure(values, name):
+    np.save("x.npy", [ECG, DOPPLER])
+    found = values("x.npy", "-m", "hoyer", "--transform", name)
+    np.testing.assert_allclose(list(found.values()), [sg.hoyer(transform(x, name)) for x in (ECG, DOPPLER)], rtol=1e-12)
+
+
+def test_a_picture_is_transformed_as_a_picture(values):
+    camera = sg.demo("camera")
+    Image.fromarray(camera.astype(np.uint8)).save("x.png")
+    assert list(values("x.png", "-m", "gini", "-t", "dct").values()) == [sg.gini(dct(camera), axis=None)]
+
+
+@pytest.mark.parametrize("ending", [".npy", ".csv", ".wav"])
+@pytest.mark.parametrize("hop", [100, 300])
+def test_windows_in_pieces_are_the_windows_of_the_library(values, monkeypatch, ending, hop):
+    for module in ("contents", "text", "sound"):
+        monkeypatch.setattr(f"sparsegauge.io.{module}.BLOCK_BYTES", 2000)
+    monkeypatch.setattr(measuring, "BATCH_VALUES", 1000)
+    table = np.round(1000 * np.column_stack([ECG, DOPPLER]) / 300).astype(np.int16)
+    if ending == ".npy":
+        np.save("x.npy", table.T)
+    elif ending == ".csv":
+        np.savetxt("x.csv", table, delimiter=",", header="ecg,doppler", comments="")
+    else:
+        scipy.io.wavfile.write("x.wav", 500, table)
+        table = table / 2**15
+    found = values(f"x{ending}", "--window", "200", "--hop", hop, "--order", "2", "-t", "dct")
+    expected = sg.gds(dct(windows(table.T, 200, hop), axis=-1))
+    np.testing.assert_allclose(list(found.values()), expected.ravel(), rtol=1e-12)
+    assert sorted({start for *_, start in found}) == list(range(0, 1024 - 199, hop))
+
+
+def test_the_hop_is_half_a_window_by_default(values):
+    np.save("x.npy", np.arange(1.0, 11))
+    assert [start for *_, start in values("x.npy", "--window", "5", "-m", "gini")] == [0, 3]
+
+
+def test_every_format_gives_the_same_number(run):
+    pytest.importorskip("pyarrow")
+    import pyarrow as pa
+    import pyarrow.parquet as pq
+
+    np.save("x.npy", ECG)
+    np.savez("x.npz", ecg=ECG)
+    np.savetxt("x.csv", ECG)
+    np.savetxt("x.tsv", np.column_stack([np.arange(1024), ECG]), delimiter="\t", header="t\tecg", comments="")
+    scipy.io.savemat("x.mat", {"ecg": ECG})
+    pq.write_table(pa.table({"ecg": ECG, "t": ["x"] * 1024}), "x.parquet")
+    scipy.io.wavfile.write("x.wav", 360, ECG)
+    code, out, _ = run("x.*", "-m", "gini", "--csv")
+    rows = [row for row in csv.DictReader(io.StringIO(out)) if row["signal"] != "t"]
+    assert code == 0
+    assert [row["file"] for row in rows] == [f"x.{e}" for e in ("csv", "mat", "npy", "npz", "parquet", "tsv", "wav")]
+    assert {float(row["value"]) for row in rows} == {sg.gini(ECG)}
+
+
+def test_a_table_with_dates_is_measured_and_the_dates_are_mentioned(run):
+    rows = "".join(f"2024-01-{day:02d},{day},{day % 3}\n" for day in range(1, 29))
+    with open("x.csv", "w", encoding="utf-8") as file:
+        file.write("date,price,kind\n" + rows)
+    code, out, err = run("x.csv", "-m", "gini", "--csv")
+    assert (code, signals(out)) == (0, ["price", "kind"])
+    assert err == "sparsegauge: x.csv: left out 'date': no numbers in the first rows\n"
+    assert run("x.csv", "--quiet")[2] == ""
+    assert [row["signal"] for row in csv.DictReader(io.StringIO(run("x.csv", "--csv", "--key", "kind")[1]))] == [
+        "kind"
+    ] * 3
+
+
+# Ways to print
+
+
+def test_the_table_has_a_line_a_signal(run):
+    np.save("x[red].npy", [ECG, DOPPLER])
+    code, out, err = run("x[red].npy", "-m", "gini", "-m", "hoyer")
+    assert (code, err) == (0, "")
+    lines = [line.split() for line in out.splitlines()]
+    assert lines[0] == ["file", "signal", "n", "gini", "hoyer"]
+    assert lines[1:] == [
+        ["x[red].npy", f"[{i}]", "1024", f"{sg.gini(x):.6g}", f"{sg.hoyer(x):.6g}"]
+        for i, x in enumerate([ECG, DOPPLER])
+    ]
+
+
+def test_a_piped_table_is_plain_and_never_cut(run):
+    name = "long" * 40 + ".npy"
+    np.save(name, ECG)
+    _, out, _ = run(name, "--all")
+    assert out.isascii()
+    assert all(line.startswith(name) for line in out.splitlines()[1:])
+    assert len(out.splitlines()) == len(sg.METRICS) + 3  # a head, and gds three times
+
+
+def test_the_table_of_windows_says_where_it_is_sparsest(run):
+    x = np.ones(100)
+    x[50:60] = [9, 0, 0, 0, 0, 0, 0, 0, 0, 0]
+    np.save("x.npy", x)
+    out = run("x.npy", "--window", "10", "--hop", "10", "-m", "gini", "-m", "h_s")[1]
+    assert [line.split()[-5:] for line in out.splitlines()[1:]] == [
+        ["10", "0", "0", "0.9", "50"],
+        ["10", "0", "4.60517", "4.60517", "50"],
+    ]
+
+
+def test_what_is_not_defined_is_null_and_nan(run):
+    np.save("x.npy", np.zeros(4))
+    assert [record["value"] for record in json.loads(run("x.npy", "--json")[1])] == [None] * 3
+    assert [row["value"] for row in csv.DictReader(io.StringIO(run("x.npy", "--csv")[1]))] == ["nan"] * 3
+    assert "nan" in run("x.npy", "--window", "2")[1]
+
+
+def test_records_have_the_promised_keys(run):
+    np.save("x.npy", ECG)
+    keys = ["file", "signal", "metric", "parameters", "value", "n"]
+    assert list(json.loads(run("x.npy", "--json")[1])[0]) == keys
+    assert list(json.loads(run("x.npy", "--json", "--window", "512")[1])[0]) == [*keys, "start"]
+    assert run("x.npy", "--csv", "--window", "512")[1].startswith(",".join([*keys, "start"]))
+
+
+# NaN and other mistakes
+
+
+def test_nan_is_an_error_by_default(run, values):
+    np.save("x.npy", [1.0, np.nan, 3.0])
+    refused(run("x.npy"), "x.npy: ", "1 NaN", "--nan-policy omit")
+    refused(run("x.npy", "--window", "2"), "x.npy: ", "NaN values")
+    assert list(values("x.npy", "-m", "gini", "--nan-policy", "omit").values()) == [sg.gini([1.0, 3.0])]
+    assert list(values("x.npy", "-m", "gini", "--nan-policy", "propagate").values()) == [None]
+    refused(run("x.npy", "--nan-policy", "ignore"), "'propagate', 'omit', 'raise'")
+
+
+@pytest.mark.parametrize(
+    ("arguments", "words"),
+    [
+        (["x.npy", "-m", "hoyr"], ["did you mean 'hoyer'"]),
+        (["x.npy", "--transform", "db44"], ["did you mean 'db4'"]),
+        (["x.npy", "--transform", "bior2.2"], ["not orthogonal"]),
+        (["x.npy", "--order", "1;2"], ["1,2,4", "'1;2'"]),
+        (["x.npy", "--order", "0.5"], ["order", "0.5"]),
+        (["x.npy", "--order", "2", "-m", "gini"], ["--order is for gds"]),
+        (["x.npy", "--all", "-m", "gini"], ["--all"]),
+        (["x.npy", "--axis", "1"], ["--axis 1"]),
+        (["x.npy", "--axis", "1", "--window", "4"], ["--axis 1"]),
+        (["x.npy", "--axis", "last"], ["'last'"]),
+        (["x.npy", "--axis", "none", "--window", "4"], ["--axis none"]),
+        (["x.npy", "--hop", "4"], ["--window"]),
+        (["x.npy", "--window", "2000"], ["2000", "which has 1024"]),
+        (["x.npy", "--json", "--csv"], ["choose one"]),
+        (["x.npy", "--plot", "x.gif"], [".png, .svg and .html"]),
+        (["x.npy", "--plot", "no/x.png"], ["not a directory"]),
+        (["x.npy", "--key", "a"], ["leave out --key a"]),
+        (["missing.npy"], ["missing.npy: No such file"]),
+        (["*.wav"], ["no file matches"]),
+        (["."], ["is a directory"]),
+    ],
+)
+def test_mistakes_are_one_line(run, arguments, words):
+    np.save("x.npy", ECG)
+    refused(run(*arguments), *words)
+
+
+def test_a_picture_has_no_windows_without_an_axis(run, values):
+    Image.fromarray(sg.demo("camera").astype(np.uint8)[:8, :8]).save("x.png")
+    refused(run("x.png", "--window", "4"), "add --axis 0 or --axis 1")
+    assert len(values("x.png", "--window", "4", "--axis", "1", "-m", "gini")) == 8 * 3
+
+
+def test_a_bad_file_among_good_ones_is_named_and_nothing_is_printed(run):
+    np.save("a.npy", ECG)
+    with open("b.npy", "wb") as file:
+        file.write(b"junk")
+    refused(run("*.npy"), "b.npy is not a NumPy array")
+
+
+# Standard input, as a process of its own
+
+
+def pipe(content, *arguments):
+    command = [sys.executable, "-m", "sparsegauge", "measure", *arguments]
+    return subprocess.run(command, input=content, capture_output=True, check=False)
+
+
+def test_standard_input_is_known_by_its_first_bytes(tmp_path):
+    np.save(tmp_path / "x.npy", ECG)
+    done = pipe((tmp_path / "x.npy").read_bytes(), "-", "-m", "gini", "--json")
+    (record,) = json.loads(done.stdout)
+    assert (record["file"], record["value"]) == ("standard input", sg.gini(ECG))
+    done = pipe(b"1,oops\n2,3\n4,x\n", "-")
+    assert (done.returncode, done.stdout) == (2, b"")
+    assert done.stderr == (
+        b"sparsegauge: standard input, line 1, column 2: 'oops' is not a number; mend it, or leave the field empty and "
+        b"use --nan-policy omit\n"
+    )
+
+
+def test_help_gives_examples_and_loads_nothing_heavy():
+    code = (
+        "import sys\nfrom sparsegauge.cli import main\n"
+        "try: main(['measure', '--help'])\nexcept SystemExit: pass\n"
+        "heavy = ('numpy', 'numba', 'scipy', 'matplotlib', 'pywt', 'pandas', 'pyarrow', 'PIL')\n"
+        "sys.exit(' '.join(name for name in heavy if name in sys.modules) or 0)"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
+    assert (done.returncode, done.stderr) == (0, "")
+    assert "sparsegauge measure ecg.csv" in done.stdout
+
+
+# Files larger than memory
+
+
+@pytest.mark.parametrize("ending", [".npy", ".wav"])
+def test_windows_of_a_file_need_a_fraction_of_its_memory(run, monkeypatch, ending):
+    run_once = ["--window", "4096", "--hop", "4096", "-m", "l0", "--csv"]
+    np.save("warm.npy", ECG)
+    run("warm.npy", "--window", "512", "-m", "l0")  # what is compiled and imported is not the file's memory
+    samples, path = 1 << 24, f"x{ending}"
+    if ending == ".npy":  # 128 MB that take no room on disk
+        np.lib.format.open_memmap(path, mode="w+", dtype=np.float64, shape=(samples,))
+    else:
+        scipy.io.wavfile.write(path, 8000, np.zeros(samples, np.int16))
+    tracemalloc.start()
+    code, out, _ = run(path, *run_once)
+    peak = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    assert (code, len(out.splitlines())) == (0, 1 + samples // 4096)
+    assert peak < 8 * samples / 3
+
+
+# Plots
+
+
+@pytest.mark.parametrize("options", [[], ["--window", "128"]])
+def test_plots_of_each_kind(run, options):
+    np.save("x.npy", [ECG, DOPPLER])
+    for name in ("x.png", "x.svg", "x.html"):
+        assert run("x.npy", "--plot", name, *options)[::2] == (0, "")
+    assert imread("x.png")[..., :3].std() > 0.05
+    svg, page = (Path(name).read_text(encoding="utf-8") for name in ("x.svg", "x.html"))
+    words = ["order p", "time (samples)"] if options else ["order p", "share of coefficients", "magnitude"]
+    for text in (svg, page):
+        assert all(word in text for word in words)
+        assert "x.npy: [1]" in text
+    assert not re.search(r"""(src|href)=["'](?!data:|#)""", page), "the page fetches nothing"
+    assert "#010101" not in page, "marker colours are replaced"
+
+
+def test_maps_of_sound_are_in_seconds(run):
+    scipy.io.wavfile.write("x.wav", 256, (1000 * DOPPLER).astype(np.int16))
+    run("x.wav", "--window", "128", "--plot", "x.svg")
+    assert "time (s)" in Path("x.svg").read_text(encoding="utf-8")
+
+
+def test_signals_that_are_zero_or_too_many_are_drawn_as_well_as_can_be(run):
+    np.save("x.npy", np.vstack([np.zeros(64), np.ones((9, 64))]))
+    for options in ([], ["--window", "16"]):
+        code, _, err = run("x.npy", "--plot", "x.svg", *options)
+        assert (code, err) == (0, f"sparsegauge: the plot shows the first {measured.MOST_SIGNALS} signals\n")
+
+
+def test_a_map_of_many_windows_is_averaged(run):
+    rng = np.random.default_rng(0)
+    middles, values = measured._averaged(np.arange(5000.0), rng.random((9, 5000)))
+    assert values.shape[1] == len(middles) <= measured.MOST_COLUMNS
+    assert middles[0] == pytest.approx(np.arange(5000 // len(middles) + 1).mean(), abs=1)
+
+
+def test_curves_are_those_of_the_library():
+    drawn = measured.curves("x", ECG)
+    np.testing.assert_allclose(drawn.profile, sg.gds_profile(ECG, measured.ORDERS), rtol=1e-13)
+    assert drawn.decay.magnitudes[0] == 1
+    assert drawn.decay.shares[-1] == 1
+    assert measured.curves("x", np.zeros(4)).decay is None
