@@ -35,15 +35,14 @@ def transformed(name: str) -> np.ndarray:
 
 def main(output: str) -> None:
     """Print the choices and what they are worth, draw the figure for the ECG."""
-    print(
-        f"error of the best {KEPT} terms     chosen by S_{ORDER:g}   median    best   worst of {len(WAVELETS)} wavelets"
-    )
+    print(f"error of the best {KEPT} terms of {len(WAVELETS)} wavelets, chosen by S_{ORDER:g}")
+    print(f"{'':10}{'chosen':>8}{'error':>9}{'median':>9}{'best':>9}{'worst':>9}")
     for name in ("ecg", "doppler", "bumps", "blocks", "heavisine"):
         coefficients = transformed(name)
         error = best_k_term_error(coefficients, KEPT)
         chosen = int(np.argmax(sg.gds(coefficients, ORDER)))
-        shown = "".join(f"{value:8.2%}" for value in (error[chosen], np.median(error), error.min(), error.max()))
-        print(f"{name:26} {WAVELETS[chosen]:>7}{shown}")
+        shown = "".join(f"{value:9.2%}" for value in (error[chosen], np.median(error), error.min(), error.max()))
+        print(f"{name:10}{WAVELETS[chosen]:>8}{shown}")
     coefficients = transformed("ecg")
     sparsity, error = sg.gds(coefficients, ORDER), best_k_term_error(coefficients, KEPT)
     chosen = int(np.argmax(sparsity))

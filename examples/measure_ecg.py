@@ -21,10 +21,10 @@ def main(output: str) -> None:
     """Print the numbers, draw the figure."""
     x = sg.demo("ecg") - np.median(sg.demo("ecg"))
     bases = {"samples": x, "cosines (DCT)": dct(x), "wavelets (sym4)": wavelet(x, "sym4")}
-    print(f"{'':16}order 1  order 2  order 4  effective number of coefficients")
+    print(f"{'':17}order 1  order 2  order 4  effective number of coefficients")
     for name, c in bases.items():
         values = "".join(f"{value:9.3f}" for value in sg.gds_profile(c, [1, 2, 4]))
-        print(f"{name:14}{values}  {-sg.neg_numerical_sparsity(c):6.0f} of {len(c)}")
+        print(f"{name:15}{values}  {-sg.neg_numerical_sparsity(c):6.0f} of {len(c)}")
 
     frames = sg.windows(np.diff(x), LENGTH, HOP)  # differences: the slow baseline is gone
     peakedness = sg.gds(frames, order=2)

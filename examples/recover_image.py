@@ -49,7 +49,7 @@ def decibels(found: np.ndarray, picture: np.ndarray) -> float:
 
 
 def main(output: str) -> None:
-    """Recover by three solvers, print how good it is, draw the pictures."""
+    """Recover by two solvers, print how good it is, draw the pictures."""
     picture = sg.demo("camera").reshape(SIZE, 4, SIZE, 4).mean(axis=(1, 3))
     rng = np.random.default_rng(0)
     signs = rng.choice([-1.0, 1.0], picture.shape)
@@ -59,11 +59,8 @@ def main(output: str) -> None:
     print(f"S_2 of the pixels {sg.gds(picture, axis=None):.3f}, of their wavelet coefficients {sg.gds(x):.3f}")
     y = A.matvec(x)
     shown = {"the picture": picture}
-    solvers = {
-        "least norm": sg.MinimumNorm(),
-        "least l1 norm": sg.IRLS(p=1.0, max_iterations=2),
-        "GDSReweighted": sg.GDSReweighted(),
-    }
+    # two rounds of reweighting for each epsilon leave the l1 norm's answer 0.1 dB short, and take seconds, not a minute
+    solvers = {"least l1 norm": sg.IRLS(p=1.0, max_iterations=2), "GDSReweighted": sg.GDSReweighted()}
     for name, solver in solvers.items():
         found = sg.recover(A, y, solver=solver, rng=0)
         recovered = W.matvec(found.x).reshape(picture.shape)
@@ -71,7 +68,7 @@ def main(output: str) -> None:
         print(f"{name:14} {decibels(recovered, picture):5.1f} dB, residual {found.residual / np.linalg.norm(y):.0e}")
 
     plt.switch_backend("Agg")
-    figure, axes = plt.subplots(1, 4, figsize=(12, 3.5), layout="constrained")
+    figure, axes = plt.subplots(1, 3, figsize=(9, 3.6), layout="constrained")
     for ax, (title, image) in zip(axes, shown.items(), strict=True):
         ax.imshow(image, cmap="gray", vmin=0, vmax=255)
         ax.set_title(title)
