@@ -3,7 +3,7 @@ PYTHON ?= python3
 BIN := .venv/bin
 READY := .venv/.ready
 
-.PHONY: test test-all lint types bench report pages clean
+.PHONY: test test-all lint types bench report pages docs studies clean
 
 test: lint types
 	$(BIN)/pytest -n auto
@@ -27,6 +27,14 @@ report: $(READY)
 pages: $(READY)
 	$(BIN)/python docs/build.py
 
+docs: $(READY)
+	$(BIN)/sphinx-build -W --keep-going -q -b html docs build/docs
+	@echo build/docs/index.html
+
+# All studies behind the shipped tables: hours, and it can be cut off and typed again at any moment.
+studies: $(READY)
+	$(BIN)/python studies/build.py
+
 # The interpreter is checked first, so that an old one gets a sentence and not a resolver's complaint.
 $(READY): pyproject.toml constraints.txt
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || { echo "sparsegauge needs Python 3.11 or newer: make PYTHON=python3.12 $(MAKECMDGOALS)"; exit 1; }
@@ -35,4 +43,4 @@ $(READY): pyproject.toml constraints.txt
 	touch $(READY)
 
 clean:
-	rm -rf .venv report.html
+	rm -rf .venv build report.html
