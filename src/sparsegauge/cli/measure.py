@@ -17,10 +17,14 @@ if TYPE_CHECKING:
 
     from ..report.measuring import Measured, Request
 
-EPILOG = (
-    "Examples: sparsegauge measure ecg.csv | sparsegauge measure 'runs/*.npy' --metric hoyer --metric gini --csv | "
-    "sparsegauge measure song.wav --transform dct --window 1024 --hop 512 --plot map.png | "
-    "sox in.flac -t wav - | sparsegauge measure - --all"
+EPILOG = "\n\n".join(  # empty lines keep them apart in the help
+    [
+        "Examples:",
+        "sparsegauge measure ecg.csv --order 1,2,4",
+        "sparsegauge measure 'runs/*.npy' --metric hoyer --metric gini --csv",
+        "sparsegauge measure song.wav --transform dct --window 1024 --hop 512 --plot map.png",
+        "sparsegauge measure - --all --json < table.csv",
+    ]
 )
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import csv
 import json
 import sys
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING, Any
 
 from .manners import plain
@@ -15,6 +15,7 @@ if TYPE_CHECKING:
 
     from ..report.measuring import Measure, Measured
 
+WIDEST = 10_000
 MOST_COLUMNS = 6  # measures side by side; beyond, one a line
 
 
@@ -56,22 +57,28 @@ def _tail(measure: Measure, value: float, n: int) -> dict[str, Any]:
 
 
 def print_table(results: list[Measured]) -> None:
-    """For people: a line a signal, or a line a signal and measure where there are many or they have windows."""
-    from rich import box
+    """For people: a line a signal; a line a measure where they are many, do not fit or have windows."""
     from rich.console import Console
-    from rich.table import Table
 
     terminal = sys.stdout.isatty()
-    # in a pipe nothing is drawn and nothing is cut, however long the lines
-    console = Console(width=None if terminal else 10_000, highlight=False)
-    table = Table(box=box.SIMPLE_HEAD if terminal else None, pad_edge=False)
+    room = Console().width if terminal else WIDEST
+    console = Console(width=WIDEST, highlight=False)  # nothing is cut: half a number is worse than a long line
     if any(result.starts is not None for result in results):
-        _fill_windowed(table, results)
-    elif len(results[0].measures) <= MOST_COLUMNS:
-        _fill_wide(table, results)
+        table = _filled(_fill_windowed, results, terminal)
     else:
-        _fill_long(table, results)
-    console.print(table, soft_wrap=not terminal)
+        table = _filled(_fill_wide, results, terminal)
+        if len(results[0].measures) > MOST_COLUMNS or console.measure(table).maximum > room:
+            table = _filled(_fill_long, results, terminal)
+    console.print(table, soft_wrap=True)
+
+
+def _filled(fill: Callable[[Table, list[Measured]], None], results: list[Measured], terminal: bool) -> Table:
+    from rich import box
+    from rich.table import Table
+
+    table = Table(box=box.SIMPLE_HEAD if terminal else None, pad_edge=False)
+    fill(table, results)
+    return table
 
 
 def _fill_wide(table: Table, results: list[Measured]) -> None:
@@ -115,9 +122,9 @@ def _summary(result: Measured, measure: Measure, values: Any) -> list[str]:
 
 def _head(table: Table, words: list[str], figures: list[str]) -> None:
     for word in words:
-        table.add_column(word, overflow="fold")
+        table.add_column(word)
     for figure in figures:
-        table.add_column(figure, justify="right", no_wrap=figure in ("n", "value"))
+        table.add_column(figure, justify="right")
 
 
 def _line(table: Table, words: list[str], figures: list[str]) -> None:
