@@ -18,12 +18,13 @@ def explore(
 ) -> None:
     """Explore a signal on a local page: move the order, compare metrics, watch a recovery converge.
 
-    Runs until Ctrl-C. Nothing is fetched from elsewhere, and files that are dropped in stay in memory.
+    Runs until Ctrl-C. Nothing is fetched from elsewhere, and files that are dropped in are not kept.
     """
     from ..explore import server
 
     server.check_address(address)
     server.check_extra()
+    port = server.find_port(address, port)  # before the work, not after it
     if not server.is_loopback(address):
         print(
             f"sparsegauge: {address} can be reached from other machines; whoever reaches it can use this page",

@@ -34,9 +34,10 @@ dd { margin: 0; font-variant-numeric: tabular-nums; overflow-wrap: anywhere; }
 """
 DROPPER = """
 .filepond--root { font-family: inherit; margin-bottom: 0; }
-.bk-input.filepond--root, .bk-input.filepond--root:hover { box-shadow: none !important; background: none; }
-.filepond--panel-root, .filepond--panel > div { background-color: transparent !important; }
-.filepond--panel { border: 1.5px dashed currentColor; border-radius: 6px; opacity: 0.55; box-sizing: border-box; }
+.bk-input.filepond--root, .bk-input.filepond--root:hover { box-shadow: none !important; background: none;
+  border-radius: 6px; outline: 1.5px dashed gray; outline-offset: -1px; }
+.filepond--panel-root, .filepond--panel-root > div { background-color: transparent !important; }
+.filepond--item-panel { background-color: #4a5560 !important; }
 .filepond--drop-label, .filepond--drop-label label { color: inherit; font-size: 0.95rem; cursor: pointer; }
 .filepond--credits { display: none; }
 """
@@ -59,8 +60,7 @@ def alert() -> Any:
 
 def complain(place: Any, sentence: str) -> None:
     """Show what is wrong."""
-    sentence = html.escape(" ".join(sentence.split()))
-    place.param.update(object=sentence[:1].upper() + sentence[1:], visible=True)
+    place.param.update(object=html.escape(" ".join(sentence.split())), visible=True)
 
 
 def card(title: str, *content: Any) -> Any:
@@ -79,7 +79,7 @@ def dropper(max_mb: float) -> Any:
     """Where files are dropped; files that are too large are refused before they are sent."""
     return pn.widgets.FileDropper(
         name=f"Or a file of your own, up to {max_mb:g} MB",
-        max_file_size=f"{max_mb:g}MB",
+        max_file_size=f"{max_mb * 1000:.0f}KB",  # whole numbers only
         chunk_size=1_000_000,
         previews=[],
         sizing_mode="stretch_width",

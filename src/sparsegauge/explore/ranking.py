@@ -20,6 +20,7 @@ from ..signals import DEMOS, demo
 from .model import REPRESENTATIONS, coefficients
 
 PATCH = 32
+SAME = 1e-9  # relative difference of values that are tied: rounding must not break ties
 
 
 @functools.cache
@@ -71,5 +72,6 @@ def _standing(value: float, known: dict[tuple[str, str], float], this: tuple[str
     if math.isnan(value):
         return math.nan
     others = np.array([other for key, other in known.items() if key != this and not math.isnan(other)])
-    below = np.count_nonzero(others < value) + 0.5 * np.count_nonzero(others == value)
+    tied = np.isclose(others, value, rtol=SAME, atol=0.0)
+    below = np.count_nonzero((others < value) & ~tied) + 0.5 * np.count_nonzero(tied)
     return 100.0 * float(below) / len(others)

@@ -20,10 +20,10 @@ from .soon import Soon
 from .trial import ORDER, SOLVERS, Run, piece, set_up
 
 NOISE: dict[str, float | None] = {"none": None, **{f"{level} dB": float(level) for level in (60, 50, 40, 30, 20, 10)}}
-PERIOD, MOST_TICKS = 70, 40  # milliseconds between two pictures, and about how many of them a run takes
+PERIOD, MOST_TICKS = 100, 25  # milliseconds between two pictures, and about how many of them a run takes
 KEPT, MEASURED = 1 / 12, 0.4  # at first, of all coefficients
 BEFORE = "Nothing yet: press Recover."
-LARGEST_SEED = 2**31 - 1
+LARGEST_SEED = 99
 
 
 class Recovering:
@@ -46,7 +46,7 @@ class Recovering:
         self.measurements = pmui.IntSlider(label="Measurements (M)", start=1, end=2, value=1, **wide)
         self.noise = pmui.Select(label="Noise (signal to noise ratio)", options=list(NOISE), value="none", **wide)
         self.solver = pmui.Select(label="Solver", options=list(SOLVERS), value=next(iter(SOLVERS)), **wide)
-        self.seed = pmui.IntInput(label="Seed", value=0, start=0, end=LARGEST_SEED, **wide)
+        self.seed = pmui.IntSlider(label="Seed", start=0, end=LARGEST_SEED, value=0, **wide)
         self.go = pmui.Button(label="Recover", color="primary", variant="contained", **wide)
         self.halt = pmui.Button(label="Stop", variant="outlined", disabled=True, **wide)
         self.result = layout.text(layout.paragraph(BEFORE))
@@ -93,7 +93,7 @@ class Recovering:
             measurements=int(self.measurements.value),
             snr=NOISE[self.noise.value],
             solver=self.solver.value,
-            seed=int(self.seed.value or 0),
+            seed=int(self.seed.value),
         )
 
     def _show_truth(self) -> None:

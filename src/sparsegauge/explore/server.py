@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import importlib
+import importlib.util
 import ipaddress
 import logging
 import socket
@@ -16,10 +16,8 @@ MODULES = ("bokeh", "panel", "panel_material_ui")
 def check_extra() -> None:
     """Whether all that the page needs is installed."""
     for module in MODULES:
-        try:
-            importlib.import_module(module)
-        except ImportError as error:
-            raise MissingExtra(f"the page needs {module}; pip install 'sparsegauge[explore]'") from error
+        if importlib.util.find_spec(module) is None:
+            raise MissingExtra(f"the page needs {module}; pip install 'sparsegauge[explore]'")
 
 
 def is_loopback(address: str) -> bool:
@@ -40,6 +38,20 @@ def check_address(address: str) -> str:
             "their own address only; 127.0.0.1 is for this machine alone"
         )
     return address
+
+
+def find_port(address: str, port: int) -> int:
+    """That port if it can be listened on, or for 0 any; the origin has to be known before the server listens."""
+    with socket.socket() as probe:
+        probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)  # as the server does
+        try:
+            probe.bind((address, port))
+        except OSError as error:
+            raise InvalidInput(
+                f"cannot listen on port {port} of {address} ({error.strerror or error}); --port 0 takes one that is "
+                "free, and the address has to be one of this machine"
+            ) from error
+        return int(probe.getsockname()[1])
 
 
 def warm_up() -> None:
@@ -70,7 +82,6 @@ def make_server(*, address: str, port: int, max_upload_mb: float) -> tuple[Any, 
 
     for name in ("asyncio", "bokeh.server.views.ws"):
         logging.getLogger(name).addFilter(_closed_pages_are_no_news)
-    port = port or _free_port(address)
     pn.extension("filedropper")
     server = pn.io.server.get_server(
         {"/": lambda: make_page(max_upload_mb)},
@@ -87,10 +98,3 @@ def make_server(*, address: str, port: int, max_upload_mb: float) -> tuple[Any, 
 def _closed_pages_are_no_news(record: logging.LogRecord) -> bool:
     """Whether to log it: a page that was closed while it was being told something is an everyday thing."""
     return "connection was closed" not in record.getMessage() and "WebSocketClosedError" not in record.getMessage()
-
-
-def _free_port(address: str) -> int:
-    """The origin has to be known before the server listens."""
-    with socket.socket() as probe:
-        probe.bind((address, 0))
-        return int(probe.getsockname()[1])

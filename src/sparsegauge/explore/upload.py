@@ -14,7 +14,7 @@ from ..io import Contents, open_file
 from .model import Signal, checked
 
 MOST_SIGNALS = 200  # of one file, for the list of them to stay a list
-MEGABYTE = 1 << 20
+MEGABYTE = 1_000_000
 LONGEST_NAME = 80
 
 

@@ -1,0 +1,353 @@
+"""The page's numbers, without a page: contributions, ranks, trials, uploads, and who may connect."""
+
+from __future__ import annotations
+
+import io
+import logging
+import os
+import socket
+import tempfile
+
+import numpy as np
+import pytest
+
+import sparsegauge as sg
+from sparsegauge.cli import main
+from sparsegauge.explore import ranking, server, trial, upload
+from sparsegauge.explore.model import LONGEST, ORDERS, REPRESENTATIONS, Coefficients, checked, contributions
+from sparsegauge.explore.soon import Soon
+
+ORDERS_TRIED = [1.0, 1.5, 2.0, 3.0, 7.3, 20.0]
+
+
+def random_signal(seed, n=60):
+    x = np.random.default_rng(seed).standard_normal(n)
+    x[: n // 4] = 0
+    return x
+
+
+def slow_contributions(x, p):
+    c = np.abs(x)
+    found = np.zeros(c.size)
+    for k in range(c.size):
+        below, above = c[c < c[k]], c[c > c[k]]
+        found[k] = c[k] * (((c[k] - below) ** (p - 1)).sum() - ((above - c[k]) ** (p - 1)).sum())
+    return found / (c.size * (c**p).sum())
+
+
+@pytest.mark.parametrize("order", ORDERS_TRIED)
+@pytest.mark.parametrize("seed", range(3))
+def test_contributions_are_what_their_formula_says_and_add_up_to_the_sparsity(order, seed):
+    x = random_signal(seed)
+    found = contributions(x, order)
+    np.testing.assert_allclose(found, slow_contributions(x, order), rtol=1e-9, atol=1e-14)
+    np.testing.assert_allclose(found.sum(), sg.gds(x, order), rtol=1e-11)
+
+
+def test_contributions_do_not_depend_on_scale_and_do_not_overflow():
+    x = random_signal(0)
+    np.testing.assert_allclose(contributions(1e200 * x, 20), contributions(x, 20), rtol=1e-9, atol=1e-15)
+
+
+@pytest.mark.parametrize("n", [2, 3, 40, 1000])
+def test_bars_cover_every_rank_once_and_keep_the_sum(n):
+    x = np.random.default_rng(n).standard_normal(n)
+    now = Coefficients(x, "samples")
+    shares = contributions(x, 2.5)
+    bars = now.bars(shares)
+    assert bars.left[0] == 1
+    assert bars.right[-1] == n + 1
+    assert (bars.left[1:] == bars.right[:-1]).all()
+    np.testing.assert_allclose(bars.total.sum(), sg.gds(x, 2.5), rtol=1e-11)
+    np.testing.assert_allclose(bars.total[0], shares[np.argmax(np.abs(x))])
+
+
+def test_the_profile_is_gds_and_the_drawing_keeps_the_peaks():
+    x = np.random.default_rng(0).standard_normal(5000)
+    x[3210] = -50
+    now = Coefficients(x, "samples")
+    assert now.profile.tolist() == [sg.gds(x, p) for p in ORDERS]
+    assert 3210 in now.peaks
+    assert (np.diff(now.peaks) > 0).all()
+
+
+@pytest.mark.parametrize("representation", REPRESENTATIONS)
+def test_an_odd_length_is_no_obstacle(representation):
+    assert Coefficients(random_signal(0, 61), representation).values.size in (60, 61)
+
+
+@pytest.mark.parametrize(
+    ("values", "words"),
+    [
+        ([1.0, np.nan, 2.0], "1 of its 3 numbers are NaN or infinite"),
+        ([np.nan, np.inf], "none of its 2 numbers are finite"),
+        ([0.0, 0.0, 0.0], "zero everywhere"),
+        ([1.0], "needs two or more"),
+        ([], "needs two or more"),
+        (np.r_[np.zeros(LONGEST), 1.0], "are all zero"),
+    ],
+)
+def test_what_cannot_be_measured_is_refused_in_a_sentence(values, words):
+    with pytest.raises(sg.InvalidInput, match=words):
+        checked("x", np.array(values))
+
+
+def test_long_and_complex_signals_are_taken_with_a_note():
+    signal = checked("x", np.ones(LONGEST + 1))
+    assert signal.values.size == LONGEST
+    assert "only the first" in signal.note
+    signal = checked("x", np.array([3 + 4j, 0]))
+    assert signal.values.tolist() == [5.0, 0.0]
+    assert "magnitudes" in signal.note
+
+
+def test_ranks_by_hand():
+    known = {("a", "s"): 1.0, ("b", "s"): 2.0, ("c", "s"): 2.0, ("d", "s"): 3.0}
+    assert ranking._standing(2.0, known, None) == 50.0
+    assert ranking._standing(9.0, known, None) == 100.0
+    assert ranking._standing(3.0, known, ("d", "s")) == 100.0
+    assert np.isnan(ranking._standing(np.nan, known, None))
+
+
+def test_extremes_have_the_extreme_ranks_by_gds():
+    spike = np.zeros(1024)
+    spike[5] = 1
+    assert ranking.gds_standing(spike, 2.0) == 100.0
+    assert ranking.gds_standing(np.ones(1024), 2.0) == 0.0
+
+
+def test_every_metric_has_a_rank_and_loudness_does_not_matter():
+    x = sg.demo("bumps")
+    quiet, loud = ranking.standings(x), ranking.standings(1000 * x)
+    assert set(quiet) == set(sg.METRICS) - {"gds"}
+    assert quiet == loud
+    assert all(0 <= share <= 100 for share in quiet.values())
+
+
+def trial_of(seed=0, **options):
+    c = trial.piece(sg.demo("ecg"), "wavelet")
+    given = {"kept": 15, "measurements": 90, "snr": None, "solver": next(iter(trial.SOLVERS)), "seed": seed}
+    return trial.set_up(c, **{**given, **options})
+
+
+def test_a_trial_keeps_the_largest_and_depends_on_its_seed_alone():
+    one, same, other = trial_of(), trial_of(), trial_of(seed=1)
+    assert np.count_nonzero(one.truth) == 15
+    assert np.abs(one.truth[one.truth != 0]).min() >= np.sort(np.abs(trial.piece(sg.demo("ecg"), "wavelet")))[-15]
+    assert (one.A == same.A).all()
+    assert (one.y == same.y).all()
+    assert not (one.A == other.A).any()
+
+
+def test_noise_has_the_ratio_asked_for():
+    noisy, clean = trial_of(snr=20.0, measurements=250), trial_of(measurements=250)
+    ratio = 20 * np.log10(np.linalg.norm(clean.y) / np.linalg.norm(noisy.y - clean.y))
+    assert ratio == pytest.approx(20, abs=1)
+    assert noisy.noise == pytest.approx(0.1 * np.sqrt(np.mean(clean.y**2)))
+
+
+def test_a_run_collects_its_iterates_and_finds_the_signal():
+    run = trial.Run(trial_of())
+    run.start()
+    run.join(60)
+    assert run.over
+    assert run.result.certified
+    assert len(run.frames) > 5
+    assert run.last().error < 1e-10
+    assert run.frames[-1].error < run.frames[0].error
+
+
+def test_runs_reproduce():
+    runs = [trial.Run(trial_of(snr=30.0, solver="SPSA (the paper)")) for _ in range(2)]
+    for run in runs:
+        run.work()
+    assert (runs[0].result.x == runs[1].result.x).all()
+    assert [frame.error for frame in runs[0].frames] == [frame.error for frame in runs[1].frames]
+
+
+def test_a_run_can_be_stopped():
+    run = trial.Run(trial_of())
+    run.stop()
+    run.work()
+    assert len(run.frames) == 1
+    assert run.over
+
+
+def test_a_solver_that_fails_leaves_a_sentence(monkeypatch):
+    def refuse(*_, **__):
+        raise RuntimeError("first\nsecond")
+
+    monkeypatch.setattr(trial, "recover", refuse)
+    run = trial.Run(trial_of())
+    run.work()
+    assert run.failure == "first second"
+    assert run.over
+    assert run.last() is None
+
+
+def test_pieces_are_small_and_refused_where_there_is_nothing():
+    assert trial.piece(sg.demo("camera"), "wavelet").size == trial.SIDE**2
+    assert trial.piece(sg.demo("doppler"), "DCT").size == trial.LONGEST
+    with pytest.raises(sg.InvalidInput, match="is zero"):
+        trial.piece(np.r_[np.zeros(trial.LONGEST), 1.0], "samples")
+    with pytest.raises(sg.InvalidInput, match="needs 8 or more"):
+        trial.piece(np.ones(4), "samples")
+
+
+def npy(array, **options):
+    file = io.BytesIO()
+    np.save(file, array, **options)
+    return file.getvalue()
+
+
+def read(data, name, max_mb=1.0):
+    return upload.read_upload(data, name, max_mb=max_mb)
+
+
+def test_uploads_become_signals():
+    x = random_signal(0)
+    (signal,) = read(npy(x), "x.npy")
+    assert signal.name == "x.npy"
+    assert (signal.values == x).all()
+    table = read(b"a,b\n1,2\n0,3\n5,4\n", "t.csv")
+    assert [signal.name for signal in table] == ["t.csv, a", "t.csv, b"]
+    assert table[1].values.tolist() == [2, 3, 4]
+
+
+def test_a_column_that_cannot_be_measured_does_not_hide_the_others():
+    (signal,) = read(b"a,b\n0,2\n0,3\n0,4\n", "t.csv")
+    assert signal.values.tolist() == [2, 3, 4]
+
+
+@pytest.mark.parametrize(
+    ("data", "name"),
+    [
+        (b"\x00\x01junk", "x.npy"),
+        (b"hello", "x.csv"),
+        (b"", "x.csv"),
+        (b"\x7fELF", "x.exe"),
+        (npy(np.zeros(9)), "z.npy"),
+    ],
+)
+def test_junk_is_refused_without_a_word_about_the_temporary_directory(data, name):
+    with pytest.raises(sg.InvalidInput) as caught:
+        read(data, name)
+    assert tempfile.gettempdir() not in str(caught.value)
+    assert name in str(caught.value)
+
+
+class Trap:
+    sprung = False
+
+    def __reduce__(self):
+        return (setattr, (Trap, "sprung", True))
+
+
+def test_nothing_is_unpickled():
+    with pytest.raises(sg.InvalidInput):
+        read(npy(np.array([Trap()], dtype=object), allow_pickle=True), "x.npy")
+    assert not Trap.sprung
+
+
+def test_a_file_that_is_too_large_is_refused_before_it_is_written(monkeypatch):
+    monkeypatch.setattr(tempfile, "TemporaryDirectory", lambda **_: pytest.fail("written before it was checked"))
+    with pytest.raises(sg.InvalidInput, match=r"has 1\.5 MB and the page takes up to 1"):
+        read(b"0" * 1_500_000, "x.csv")
+
+
+@pytest.mark.parametrize("name", ["../../x.npy", "/etc/x.npy", "..\\..\\x.npy", "C:\\x.npy"])
+def test_a_name_leads_nowhere_else_and_nothing_is_left(tmp_path, monkeypatch, name):
+    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
+    (signal,) = read(npy(random_signal(0)), name)
+    assert signal.name == "x.npy"
+    assert os.listdir(tmp_path) == []
+
+
+@pytest.mark.parametrize("name", ["", "..", ".", "a\nb"])
+def test_strange_names_are_made_harmless(name):
+    base = upload._base(name)
+    assert base not in ("", ".", "..")
+    assert base.isprintable()
+
+
+@pytest.mark.parametrize(
+    ("address", "loopback"), [("127.0.0.1", True), ("localhost", True), ("127.3.2.1", True), ("192.168.0.1", False)]
+)
+def test_what_is_loopback(address, loopback):
+    assert server.is_loopback(address) is loopback
+
+
+@pytest.mark.parametrize("address", ["0.0.0.0", "::1", "", "*"])
+def test_addresses_of_everywhere_are_one_line(capsys, address):
+    with pytest.raises(SystemExit) as caught:
+        main(["explore", "--address", address, "--no-browser"])
+    assert caught.value.code == 2
+    assert capsys.readouterr().err.count("\n") == 1
+
+
+def test_a_missing_extra_names_the_pip_command(monkeypatch, capsys):
+    monkeypatch.setattr(server.importlib.util, "find_spec", lambda name: None if name == "panel" else name)
+    with pytest.raises(SystemExit) as caught:
+        main(["explore", "--no-browser"])
+    assert caught.value.code == 2
+    assert capsys.readouterr().err == "sparsegauge: the page needs panel; pip install 'sparsegauge[explore]'\n"
+
+
+def test_a_port_in_use_is_one_line_before_any_work(monkeypatch, capsys):
+    monkeypatch.setattr(server, "warm_up", lambda: pytest.fail("worked before checking"))
+    with socket.socket() as other:
+        other.bind(("127.0.0.1", 0))
+        other.listen()
+        port = other.getsockname()[1]
+        with pytest.raises(SystemExit) as caught:
+            main(["explore", "--no-browser", "--port", str(port)])
+    assert caught.value.code == 2
+    errors = capsys.readouterr().err
+    assert errors.count("\n") == 1
+    assert f"cannot listen on port {port} of 127.0.0.1" in errors
+
+
+def test_an_address_that_others_reach_is_announced(monkeypatch, capsys):
+    monkeypatch.setattr(server, "find_port", lambda address, port: 5006)
+
+    def stop():
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(server, "warm_up", stop)
+    with pytest.raises((SystemExit, KeyboardInterrupt)):
+        main(["explore", "--no-browser", "--address", "192.0.2.1"])
+    assert "192.0.2.1 can be reached from other machines" in capsys.readouterr().err
+
+
+def test_closed_pages_are_not_logged_and_other_things_are():
+    def shown(words):
+        return server._closed_pages_are_no_news(logging.LogRecord("x", 30, "", 0, words, None, None))
+
+    assert not shown("Failed sending message as connection was closed")
+    assert shown("something else")
+
+
+class Document:
+    session_context = object()
+
+    def __init__(self):
+        self.callbacks = []
+
+    def add_next_tick_callback(self, callback):
+        self.callbacks.append(callback)
+
+
+def test_what_is_asked_for_twice_is_done_once_and_can_be_asked_for_again():
+    document, done = Document(), []
+    soon = Soon(document)
+
+    def work():
+        done.append(1)
+
+    soon(work)
+    soon(work)
+    assert (len(document.callbacks), done) == (1, [])
+    document.callbacks.pop()()
+    assert done == [1]
+    soon(work)
+    assert len(document.callbacks) == 1
