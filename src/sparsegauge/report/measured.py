@@ -24,6 +24,7 @@ from .page import _TEMPLATES
 
 MAP_ORDERS = (1, 2, 3, 4, 6, 8, 12, 16, 20)
 MOST_SIGNALS = 8  # beyond, nobody can tell the lines apart
+MOST_TRACES = 6
 MOST_COLUMNS = 1200  # of a map; windows beyond are averaged
 PAPER = {  # the colours of figures.py are for a page's own to replace; a picture has to bring some
     "text.color": "#1b1f24",
@@ -58,6 +59,20 @@ class Map:
     rate: float | None = None
 
 
+@dataclass(frozen=True)
+class Trace:
+    """One metric of several signals in windows: their middles in samples, and values[signal, window]."""
+
+    title: str
+    signals: Sequence[str]
+    middles: Array
+    values: Array
+    rate: float | None = None
+
+
+Drawing = Curves | Map | Trace
+
+
 def curves(title: str, coefficients: NDArray[Any]) -> Curves:
     """What is drawn of one signal; NaN is left out."""
     magnitudes = np.abs(coefficients.astype(np.complex128 if coefficients.dtype.kind == "c" else np.float64))
@@ -69,13 +84,15 @@ def curves(title: str, coefficients: NDArray[Any]) -> Curves:
     return Curves(title, gds_profile(descending, ORDERS), decay)
 
 
-def write_plot(
-    path: Path, drawings: Sequence[Curves | Map], *, note: Callable[[str], None] = lambda text: None
-) -> None:
-    """Draw into a .png, .svg or .html file; `note` hears of signals that are left out."""
-    if len(drawings) > MOST_SIGNALS:
+def write_plot(path: Path, drawings: Sequence[Drawing], *, note: Callable[[str], None] = lambda text: None) -> None:
+    """Draw into a .png, .svg or .html file; `note` hears of what is left out."""
+    traces = [drawing for drawing in drawings if isinstance(drawing, Trace)]
+    others = [drawing for drawing in drawings if not isinstance(drawing, Trace)]
+    if len(others) > MOST_SIGNALS or any(len(trace.signals) > MOST_SIGNALS for trace in traces):
         note(f"the plot shows the first {MOST_SIGNALS} signals")
-        drawings = drawings[:MOST_SIGNALS]
+    if len(traces) > MOST_TRACES:
+        note(f"the plot shows the first {MOST_TRACES} of {len(traces)} metrics over time")
+    drawings = [*others[:MOST_SIGNALS], *traces[:MOST_TRACES]]
     if path.suffix.lower() == ".html":
         replace_file(path, _page(drawings))
         return
@@ -91,18 +108,28 @@ def write_plot(
             replace_file(path, picture.getvalue())
 
 
-def _figure(drawings: Sequence[Curves | Map]) -> Figure:
-    maps = [drawing for drawing in drawings if isinstance(drawing, Map)]
-    if maps:
-        figure = Figure(figsize=(9, 0.8 + 2.0 * len(maps)), layout="constrained")
-        panels = figure.subplots(len(maps), squeeze=False)[:, 0]
-        limits = _limits(maps)
-        for axes, drawing in zip(panels, maps, strict=True):
-            mesh = _draw_map(axes, drawing, limits)
-            axes.set_title(drawing.title, fontsize="medium", loc="left")
-        figure.colorbar(mesh, ax=list(panels), label="sparsity $S_p$", pad=0.01)
-        return figure
+def _figure(drawings: Sequence[Drawing]) -> Figure:
     lines = [drawing for drawing in drawings if isinstance(drawing, Curves)]
+    return _curves_figure(lines) if lines else _time_figure(drawings)
+
+
+def _time_figure(drawings: Sequence[Drawing]) -> Figure:
+    """Maps, and the metrics other than S_p below them."""
+    maps = [drawing for drawing in drawings if isinstance(drawing, Map)]
+    traces = [drawing for drawing in drawings if isinstance(drawing, Trace)]
+    figure = Figure(figsize=(9, 0.8 + 2.0 * len(drawings)), layout="constrained")
+    panels = list(figure.subplots(len(drawings), squeeze=False)[:, 0])
+    limits = _limits(maps)
+    for axes, drawing in zip(panels, maps, strict=False):
+        mesh = _draw_map(axes, drawing, limits)
+    if maps:
+        figure.colorbar(mesh, ax=panels[: len(maps)], label="sparsity $S_p$", pad=0.01, aspect=12 * len(maps))
+    for axes, trace in zip(panels[len(maps) :], traces, strict=True):
+        _draw_trace(axes, trace)
+    return figure
+
+
+def _curves_figure(lines: Sequence[Curves]) -> Figure:
     figure = Figure(figsize=(9.5, 4.2 + 0.22 * len(lines)), layout="constrained")
     left, right = figure.subplots(1, 2)
     _draw_profiles(left, lines)
@@ -147,7 +174,7 @@ def _line(i: int) -> dict[str, Any]:
 
 def _limits(maps: Sequence[Map]) -> tuple[float, float]:
     """One scale for all maps, from the least to the largest value in them."""
-    defined = np.concatenate([drawing.values[np.isfinite(drawing.values)] for drawing in maps])
+    defined = np.concatenate([np.empty(0), *(drawing.values[np.isfinite(drawing.values)] for drawing in maps)])
     low, high = (float(defined.min()), float(defined.max())) if defined.size else (0.0, 1.0)
     return (low, high) if high > low else (0.0, 1.0)
 
@@ -162,7 +189,18 @@ def _draw_map(axes: Axes, drawing: Map, limits: tuple[float, float]) -> Any:
     axes.set_yticks([1, 2, 4, 8, 16], labels=["1", "2", "4", "8", "16"])
     axes.minorticks_off()
     axes.grid(False)
+    axes.set_title(drawing.title, fontsize="medium", loc="left")
     return mesh
+
+
+def _draw_trace(axes: Axes, trace: Trace) -> None:
+    middles, values = _averaged(trace.middles, trace.values[:MOST_SIGNALS])
+    for i, (signal, row) in enumerate(zip(trace.signals, values, strict=False)):
+        # no dashes: a gap is a window that is all zero
+        axes.plot(middles / (trace.rate or 1.0), row, label=signal, color=COLOURS[i], linewidth=1.3)
+    axes.set(xlabel="time (samples)" if trace.rate is None else "time (s)", ylabel=trace.title)
+    axes.margins(x=0)
+    axes.legend(loc="lower left", bbox_to_anchor=(0, 1), ncols=3, frameon=False, borderpad=0, handlelength=1.5)
 
 
 def _averaged(middles: Array, values: Array) -> tuple[Array, Array]:
@@ -182,21 +220,21 @@ def _edges(centres: Array) -> Array:
     return np.concatenate([[2 * centres[0] - between[0]], between, [2 * centres[-1] - between[-1]]])
 
 
-def _page(drawings: Sequence[Curves | Map]) -> str:
+def _page(drawings: Sequence[Drawing]) -> str:
     """One page that fetches nothing; charts are SVG in the page's own colours."""
     with matplotlib.style.context(["default", _STYLE]):
         chart = _as_html(_figure(drawings), "measured", _description(drawings))
-    windowed = any(isinstance(drawing, Map) for drawing in drawings)
+    windowed = not any(isinstance(drawing, Curves) for drawing in drawings)
     page: str = _TEMPLATES.get_template("measured.html").render(chart=Markup(chart), windowed=windowed)
     return page
 
 
-def _description(drawings: Sequence[Curves | Map]) -> str:
+def _description(drawings: Sequence[Drawing]) -> str:
     """What a listener needs of the chart."""
     words = []
     for drawing in drawings:
         values = drawing.profile if isinstance(drawing, Curves) else drawing.values
         defined = values[np.isfinite(values)]
         if defined.size:
-            words.append(f"{drawing.title}: sparsity from {defined.min():.2f} to {defined.max():.2f}.")
+            words.append(f"{drawing.title}: from {defined.min():.2f} to {defined.max():.2f}.")
     return " ".join(words) or "No signal has a defined sparsity."

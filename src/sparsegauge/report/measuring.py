@@ -19,7 +19,7 @@ from ..io import Contents, open_file, spooled
 from ..metrics.catalogue import METRICS, check_parameters, find_metric
 from ..metrics.gds import gds_profile
 from ..signals import check_transform, stream_windows, transform
-from .measured import MAP_ORDERS, MOST_SIGNALS, Curves, Map, curves
+from .measured import MAP_ORDERS, MOST_SIGNALS, Drawing, Map, Trace, curves
 
 DEFAULT_ORDERS = "1,2,4"
 BATCH_VALUES = 1 << 20  # windows overlap, and metrics copy them: this many values at a time
@@ -72,7 +72,7 @@ class Measured:
     measures: list[Measure]
     values: Array
     starts: NDArray[np.int64] | None = None
-    drawings: list[Curves | Map] = field(default_factory=list)
+    drawings: list[Drawing] = field(default_factory=list)
 
 
 def parse_measures(metrics: list[str] | None, orders: str | None, every: bool) -> list[Measure]:
@@ -145,7 +145,7 @@ def _measure_contents(label: str, contents: Contents, request: Request, show: Sa
     values = _values(rows, request)
     signals = _names(contents, array.shape, axis)
     drawn = zip(signals, rows[: MOST_SIGNALS + 1] if request.curves else [], strict=False)
-    drawings: list[Curves | Map] = [curves(_title(label, name), row) for name, row in drawn]
+    drawings: list[Drawing] = [curves(_title(label, name), row) for name, row in drawn]
     return Measured(label, signals, rows.shape[1], request.measures, values, drawings=drawings)
 
 
@@ -202,7 +202,7 @@ def _measure_windows(label: str, contents: Contents, axis: int | None, request: 
     for start, batch in _batches(blocks(), request):
         coefficients = transform(batch, request.transform, axis=-1)
         values.append(_values(coefficients, request))
-        if request.curves:
+        if request.curves and any(measure.metric == "gds" for measure in request.measures):
             profiles.append(gds_profile(coefficients[: MOST_SIGNALS + 1], MAP_ORDERS, nan_policy=request.nan_policy))
         starts.append(start + request.hop * np.arange(batch.shape[1]))
         show(f"measuring {label}: {samples:,} samples")
@@ -214,15 +214,23 @@ def _measure_windows(label: str, contents: Contents, axis: int | None, request: 
     where = np.concatenate(starts)
     axis = normalize_axis_index(along, len(shape))
     names = _names(contents, (*shape[:axis], samples, *shape[axis:-1]), axis)
-    drawn: list[Curves | Map] = []
+    measured = Measured(label, names, request.window, request.measures, np.concatenate(values, axis=-1), where)
+    if request.curves:
+        measured.drawings.extend(_drawings(measured, profiles, contents.rate))
+    return measured
+
+
+def _drawings(measured: Measured, profiles: list[Array], rate: float | None) -> Iterator[Drawing]:
+    """A map a signal where S_p was asked for, and a trace for each other metric."""
+    assert measured.starts is not None
+    middles = measured.starts + 0.5 * np.float64(measured.n)
+    titles = [_title(measured.file, name) for name in measured.signals[: MOST_SIGNALS + 1]]
     if profiles:
         maps = np.concatenate(profiles, axis=-1)
-        drawn = [
-            Map(_title(label, name), where + 0.5 * np.float64(request.window), maps[:, i], contents.rate)
-            for i, name in enumerate(names[: MOST_SIGNALS + 1])
-        ]
-    joined = np.concatenate(values, axis=-1)
-    return Measured(label, names, request.window, request.measures, joined, where, drawn)
+        yield from (Map(title, middles, maps[:, i], rate) for i, title in enumerate(titles))
+    for measure, values in zip(measured.measures, measured.values, strict=True):
+        if measure.metric != "gds":
+            yield Trace(str(measure), titles, middles, values, rate)
 
 
 def _batches(blocks: Iterator[NDArray[Any]], request: Request) -> Iterator[tuple[int, NDArray[Any]]]:
