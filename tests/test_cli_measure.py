@@ -330,6 +330,37 @@ def test_windows_of_a_file_need_a_fraction_of_its_memory(run, monkeypatch, endin
     assert peak < 8 * samples / 3
 
 
+@pytest.mark.slow
+@pytest.mark.skipif(sys.platform != "linux", reason="needs a limit on memory that leaves mapped files out")
+def test_a_file_of_twice_the_allowed_memory(tmp_path):
+    import resource
+
+    path = tmp_path / "x.npy"
+    np.lib.format.open_memmap(path, mode="w+", dtype=np.float64, shape=(2, 100_000_000))[0, ::1000] = 1
+    limit = path.stat().st_size // 2
+    command = [sys.executable, "-m", "sparsegauge", "measure", str(path), "--order", "1", "--json"]
+
+    def limited(*options):
+        preset = lambda: resource.setrlimit(resource.RLIMIT_DATA, (limit, limit))  # noqa: E731
+        return subprocess.run([*command, *options], capture_output=True, text=True, check=False, preexec_fn=preset)
+
+    done = limited("--window", "100000", "--hop", "100000")
+    assert (done.returncode, done.stderr) == (0, "")
+    assert [record["value"] for record in json.loads(done.stdout)] == [pytest.approx(0.999)] * 1000 + [None] * 1000
+    done = limited()
+    assert (done.returncode, done.stdout, done.stderr.count("\n")) == (2, "", 1)
+    assert "does not fit into memory; measure windows" in done.stderr
+
+
+def test_too_large_a_signal_is_one_line(run, monkeypatch):
+    def full(*_, **__):
+        raise MemoryError
+
+    np.save("x.npy", ECG)
+    monkeypatch.setattr(measuring, "gds_profile", full)
+    refused(run("x.npy"), "x.npy does not fit into memory", "--window")
+
+
 # Plots
 
 

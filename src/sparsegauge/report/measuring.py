@@ -122,6 +122,10 @@ def measure_file(argument: str, request: Request, show: Say, note: Say) -> list[
             return [_measure_contents(label, contents, request, show) for contents in found]
         except np.exceptions.AxisError as error:
             raise InvalidInput(f"{label}: --axis {request.axis} is not there ({error}); use a smaller one") from error
+        except MemoryError as error:
+            raise InvalidInput(
+                f"{label} does not fit into memory; measure windows of it, as in --window 4096"
+            ) from error
         except InvalidInput as error:
             raise InvalidInput(_explained(str(error), path, label)) from error
 
