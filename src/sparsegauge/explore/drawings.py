@@ -16,8 +16,9 @@ from .trial import LONGEST, Frame
 # Each stands out from white and from near black by 3 to 1 or more, and blue and orange differ for every eye.
 RAISES, LOWERS, QUIET = "#2b7cd3", "#cf6a17", "#7c8794"
 DASHES = {"samples": "dotted", "DCT": "dashed", "wavelet": "solid"}
-HEIGHT, TALL = 215, 700
+HEIGHT, TALL, ESTIMATE_HEIGHT, HISTORY_HEIGHT = 215, 700, 380, 290
 SMALLEST = 1e-16  # error that is drawn
+VISIBLE = 2e-3  # of the largest coefficient: half a pixel
 
 
 def _figure(**options: Any) -> Any:
@@ -35,6 +36,7 @@ class CoefficientsDrawing:
     def __init__(self) -> None:
         self.source = ColumnDataSource({"k": [], "c": [], "colour": []})
         self.figure = _figure(x_axis_label="position", y_axis_label="coefficient")
+        self.figure.xaxis.formatter = self.figure.yaxis.formatter = NumeralTickFormatter(format="0,0.[00]")
         self.figure.segment("k", 0, "k", "c", color="colour", line_width=1.5, source=self.source)
 
     def show(self, positions: Any, values: Array, shares: Array) -> None:
@@ -130,7 +132,7 @@ class EstimateDrawing:
         self.truth = ColumnDataSource({"k": [], "x": []})
         self.estimate = ColumnDataSource({"k": [], "x": []})
         self.figure = _figure(
-            x_axis_label="position", y_axis_label="coefficient", height=2 * HEIGHT, x_range=(-3, LONGEST + 2)
+            x_axis_label="position", y_axis_label="coefficient", height=ESTIMATE_HEIGHT, x_range=(-3, LONGEST + 2)
         )
         self.figure.segment("k", 0, "k", "x", color=QUIET, line_width=1, source=self.truth)
         truth = {"fill_color": None, "line_color": QUIET, "line_width": 1.5}
@@ -148,8 +150,9 @@ class EstimateDrawing:
         self.estimate.data = {"k": [0], "x": [np.nan]}  # not empty, for the legend to show what it looks like
 
     def show(self, frame: Frame) -> None:
-        """Draw an iterate."""
-        self.estimate.data = {"k": np.arange(frame.x.size), "x": frame.x}
+        """Draw what of an iterate can be told from zero."""
+        places = np.flatnonzero(np.abs(frame.x) > VISIBLE * np.abs(frame.x).max())
+        self.estimate.data = {"k": places, "x": frame.x[places]}
 
 
 class HistoryDrawing:
@@ -159,10 +162,19 @@ class HistoryDrawing:
         self.source = ColumnDataSource({"k": [], "error": [], "sparsity": []})
         # Ranges are set by hand: a figure that has nothing to show yet is blank otherwise.
         self.error = _figure(
-            y_axis_type="log", x_axis_label="iterate", y_axis_label="relative error", x_range=(0, 10), y_range=(1e-3, 2)
+            y_axis_type="log",
+            x_axis_label="iterate",
+            y_axis_label="relative error",
+            x_range=(0, 10),
+            y_range=(1e-3, 2),
+            height=HISTORY_HEIGHT,
         )
         self.sparsity = _figure(
-            x_axis_label="iterate", y_axis_label="sparsity S₂", x_range=self.error.x_range, y_range=(0, 1)
+            x_axis_label="iterate",
+            y_axis_label="sparsity S₂",
+            x_range=self.error.x_range,
+            y_range=(0, 1),
+            height=HISTORY_HEIGHT,
         )
         self.true_sparsity = 1.0
         self.truth = Span(dimension="width", line_color=QUIET, line_dash="dashed", line_width=1.5)

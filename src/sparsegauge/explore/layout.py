@@ -37,6 +37,7 @@ DROPPER = """
 .bk-input.filepond--root, .bk-input.filepond--root:hover { box-shadow: none !important; background: none;
   border-radius: 6px; outline: 1.5px dashed gray; outline-offset: -1px; }
 .filepond--panel-root, .filepond--panel-root > div { background-color: transparent !important; }
+.filepond--drop-label, .filepond--hopper { background: none !important; }
 .filepond--item-panel { background-color: #4a5560 !important; }
 .filepond--drop-label, .filepond--drop-label label { color: inherit; font-size: 0.95rem; cursor: pointer; }
 .filepond--credits { display: none; }
@@ -55,7 +56,7 @@ def paragraph(content: str) -> str:
 
 def alert() -> Any:
     """A place for a complaint, hidden until there is one."""
-    return pmui.Alert(object="", severity="error", visible=False, sizing_mode="stretch_width")
+    return pmui.Alert(object="", severity="error", visible=False, sizing_mode="stretch_width", margin=(8, 10))
 
 
 def complain(place: Any, sentence: str) -> None:
@@ -101,8 +102,8 @@ def reading(order: float, sparsity: float, standing: float, n: int, raised: floa
     return (
         f'<div aria-live="polite"><div>S<sub>p</sub> at p = {order:g}</div>'
         f'<div class="number" data-value="{sparsity!r}">{sparsity:.4f}</div>'
-        f"<p>0 is not sparse at all, {1 - 1 / n:.4f} is a single non-zero among {n:,} coefficients. Those that raise "
-        f"it add {raised:.4f}, those that lower it take off {max(0.0, raised - sparsity):.4f}. Sparser than "
+        f"<p>It is 0 for equal magnitudes and 1 − 1/{n:,} for a single non-zero. Coefficients that raise it add "
+        f"{raised:.4f}, those that lower it take off {max(0.0, raised - sparsity):.4f}. Sparser than "
         f"{standing:.0f} % of the references.</p></div>"
     )
 

@@ -152,15 +152,15 @@ class Recovering:
         """The left column."""
         buttons = pn.Row(self.go, self.halt, sizing_mode="stretch_width")
         widgets = (self.kept, self.measurements, self.noise, self.solver, self.seed)
-        return pn.Column(
-            layout.card("Recover from few measurements", self.about, *widgets, buttons, self.message),
-            layout.card("Result", self.result),
-            sizing_mode="stretch_width",
-        )
+        return layout.card("Recover from few measurements", self.about, *widgets, buttons, self.message)
 
     def picture(self) -> Any:
         """The middle column."""
-        return layout.card("Truth and estimate", layout.drawn(self.estimate.figure))
+        return pn.Column(
+            layout.card("Result", self.result),
+            layout.card("Truth and estimate", layout.drawn(self.estimate.figure)),
+            sizing_mode="stretch_width",
+        )
 
     def curves(self) -> Any:
         """The right column."""
