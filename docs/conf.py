@@ -17,7 +17,6 @@ extensions = [
     "myst_parser",
     "numpydoc",
     "sphinx.ext.autodoc",
-    "sphinx.ext.viewcode",
     "sphinx_design",
     "site_mathml",
     "site_reference",

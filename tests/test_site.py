@@ -126,7 +126,7 @@ def test_the_python_prints_what_the_page_shows(page, tmp_path, monkeypatch):
     for code, shown in blocks:
         printed = io.StringIO()
         with contextlib.redirect_stdout(printed):
-            exec(compile(code, page.name, "exec"), namespace)
+            exec(compile(code, page.name, "exec", dont_inherit=True), namespace)
         assert printed.getvalue() == shown
 
 
