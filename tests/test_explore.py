@@ -16,6 +16,7 @@ from sparsegauge.cli import main
 from sparsegauge.explore import ranking, server, trial, upload
 from sparsegauge.explore.model import LONGEST, ORDERS, REPRESENTATIONS, Coefficients, checked, contributions
 from sparsegauge.explore.soon import Soon
+from sparsegauge.signals import dct
 
 ORDERS_TRIED = [1.0, 1.5, 2.0, 3.0, 7.3, 20.0]
 
@@ -351,3 +352,42 @@ def test_what_is_asked_for_twice_is_done_once_and_can_be_asked_for_again():
     assert done == [1]
     soon(work)
     assert len(document.callbacks) == 1
+
+
+@pytest.fixture(scope="module")
+def measuring():
+    """The upper half of a page that no server serves."""
+    from sparsegauge.explore.measuring import Measuring
+
+    return Measuring(max_upload_mb=1.0, on_signal=lambda *_: None)
+
+
+def test_widgets_change_the_reading(measuring):
+    for name, representation, order in [("bumps", "samples", 3.5), ("heavisine", "wavelet", 1.0), ("nino", "DCT", 20.0)]:
+        measuring.which.value, measuring.representation.value, measuring.order.value = name, representation, order
+        expected = Coefficients(sg.demo(name), representation).sparsity(order)
+        assert f'data-value="{expected!r}"' in measuring.reading.object
+        np.testing.assert_allclose(np.sum(measuring.bars.source.data["total"]), expected, rtol=1e-9)
+        assert f"gds, p = {order:g}" in measuring.ranking.names.factors
+    assert expected == pytest.approx(sg.gds(dct(sg.demo("nino")), 20.0), rel=1e-12)
+
+
+def test_a_bad_file_is_a_message_without_markup_and_the_reading_stays(measuring):
+    before = measuring.reading.object
+    measuring.file.value = {"<b>.npy": b"junk"}
+    assert measuring.message.visible
+    assert "&lt;b&gt;.npy" in measuring.message.object
+    assert measuring.reading.object == before
+    measuring.file.value = {"two.csv": "a,b\n1,2\n3,5\n0,1\n"}
+    assert not measuring.message.visible
+    assert measuring.which.value == "two.csv, a"
+    assert "ecg" in measuring.which.options
+
+
+def test_what_nobody_thought_of_is_a_message_too(measuring, monkeypatch):
+    def fail(*_):
+        raise ZeroDivisionError("no")
+
+    monkeypatch.setattr(measuring.now, "sparsity", fail)
+    measuring.order.value = 7.0
+    assert "ZeroDivisionError: no" in measuring.message.object

@@ -15,7 +15,6 @@ from ..recovery.problem import Recovery
 from .drawings import LOWERS, RAISES
 from .trial import Frame
 
-ACCEPTED = ".npy, .npz, .csv, .tsv, .txt, .parquet, .mat, .wav, .png, .jpg"
 RANKING = (
     "<p>The share of 27 reference signals (nine demo signals as samples, DCT and wavelet coefficients) that each "
     "metric calls less sparse than this one. Metrics that disagree are far apart.</p>"
@@ -26,6 +25,7 @@ p { margin: 0; }
 h2 { margin: 0; font-size: 1.1rem; font-weight: 600; }
 .number { font-size: 2.4rem; font-weight: 700; font-variant-numeric: tabular-nums; line-height: 1.2; }
 .certified { font-weight: 700; }
+.whole { white-space: nowrap; }
 dl { display: grid; grid-template-columns: auto 1fr; gap: 0.15rem 1rem; margin: 0; }
 dt { opacity: 0.8; }
 dd { margin: 0; font-variant-numeric: tabular-nums; overflow-wrap: anywhere; }
@@ -79,7 +79,7 @@ def drawn(plot: Any) -> Any:
 def dropper(max_mb: float) -> Any:
     """Where files are dropped; files that are too large are refused before they are sent."""
     return pn.widgets.FileDropper(
-        name=f"Or a file of your own, up to {max_mb:g} MB",
+        label=f"Or a file of your own, up to {max_mb:g} MB",
         max_file_size=f"{max_mb * 1000:.0f}KB",  # whole numbers only
         chunk_size=1_000_000,
         previews=[],
@@ -102,9 +102,9 @@ def reading(order: float, sparsity: float, standing: float, n: int, raised: floa
     return (
         f'<div aria-live="polite"><div>S<sub>p</sub> at p = {order:g}</div>'
         f'<div class="number" data-value="{sparsity!r}">{sparsity:.4f}</div>'
-        f"<p>It is 0 for equal magnitudes and 1 − 1/{n:,} for a single non-zero. Coefficients that raise it add "
-        f"{raised:.4f}, those that lower it take off {max(0.0, raised - sparsity):.4f}. Sparser than "
-        f"{standing:.0f} % of the references.</p></div>"
+        f'<p>It is 0 for equal magnitudes and <span class="whole">1 − 1/{n:,}</span> for a single non-zero. '
+        f"Coefficients that raise it add {raised:.4f}, those that lower it take off {max(0.0, raised - sparsity):.4f}. "
+        f"Sparser than {standing:.0f} % of the references.</p></div>"
     )
 
 
