@@ -363,7 +363,11 @@ def measuring():
 
 
 def test_widgets_change_the_reading(measuring):
-    for name, representation, order in [("bumps", "samples", 3.5), ("heavisine", "wavelet", 1.0), ("nino", "DCT", 20.0)]:
+    for name, representation, order in [
+        ("bumps", "samples", 3.5),
+        ("heavisine", "wavelet", 1.0),
+        ("nino", "DCT", 20.0),
+    ]:
         measuring.which.value, measuring.representation.value, measuring.order.value = name, representation, order
         expected = Coefficients(sg.demo(name), representation).sparsity(order)
         assert f'data-value="{expected!r}"' in measuring.reading.object

@@ -21,7 +21,7 @@ from sparsegauge.signals import wavelet
 pytestmark = pytest.mark.browser
 
 LIMIT_MB = 0.05
-SLOW = 20_000  # milliseconds, for a machine that is busy
+SLOW = 40_000  # milliseconds, for a machine that is busy
 
 
 @pytest.fixture(scope="module")
