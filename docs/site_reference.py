@@ -6,6 +6,7 @@ A name that is exported later turns up by itself, as long as a page has its room
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping
 from typing import Any
 
 from docutils import nodes
@@ -27,7 +28,7 @@ class Public(SphinxDirective):
     def run(self) -> list[nodes.Node]:
         lines = [".. currentmodule:: sparsegauge", ""]
         for name in names_of(self.arguments[0].split()):
-            lines += [f".. auto{kind_of(name)}:: {name}", *options_of(name), ""]
+            lines += [f".. auto{kind_of(name)}:: {name}", *options_of(name), "", *keys_of(name), ""]
         box = nodes.container()
         self.state.nested_parse(StringList(lines, source=self.get_source_info()[0]), self.content_offset, box)
         return box.children
@@ -47,6 +48,15 @@ def kind_of(name: str) -> str:
     if isinstance(value, type):
         return "exception" if issubclass(value, BaseException) else "class"
     return "function" if callable(value) else "data"
+
+
+def keys_of(name: str) -> list[str]:
+    """What a mapping holds, which a docstring cannot say."""
+    value = getattr(sg, name)
+    if not isinstance(value, Mapping):
+        return []
+    kind = type(next(iter(value.values()))).__name__
+    return [f"   The keys, each with its ``{kind}``: {', '.join(f'``{key}``' for key in value)}."]
 
 
 def options_of(name: str) -> list[str]:
