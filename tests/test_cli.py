@@ -13,7 +13,7 @@ import sparsegauge.report.demos
 from sparsegauge.cli import main
 from sparsegauge.report import destination
 
-HEAVY = ("numpy", "numba", "scipy", "matplotlib", "pywt", "sklearn", "jinja2")
+HEAVY = ("numpy", "numba", "scipy", "matplotlib", "pywt", "sklearn", "jinja2", "pandas", "panel", "bokeh")
 
 
 @pytest.fixture
