@@ -1,4 +1,4 @@
-"""`sparsegauge report`: the demo signals measured, on one page."""
+"""`sparsegauge report`: signals, laws, recoveries and a study, on one page."""
 
 from __future__ import annotations
 
@@ -7,44 +7,46 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from .manners import Quiet, progress
+
 if TYPE_CHECKING:
     from rich.progress import Progress
 
+STEPS = {
+    "study": "reading the study",
+    "signals": "measuring the demo signals (compiling, the first time)",
+    "ranking": "ranking them by every metric",
+    "laws": "checking laws and claims",
+    "recoveries": "recovering signals from few measurements",
+}
+
 
 def report(
+    store: Annotated[
+        Path | None,
+        typer.Argument(help="The store of the study to show; without one, the study that comes with the package."),
+    ] = None,
     output: Annotated[
         Path, typer.Option("--output", "-o", help="Where the page goes; an old page there is replaced.")
     ] = Path("report.html"),
-    quiet: Annotated[bool, typer.Option("--quiet", "-q", help="Print nothing unless something fails.")] = False,
+    quiet: Quiet = False,
 ) -> None:
-    """Measure the demo signals and write one HTML page that opens offline."""
-    from rich.console import Console
-    from rich.progress import Progress
-
+    """Write one HTML page that opens offline: signals measured and ranked, laws, recoveries, and a study."""
     from ..report.destination import check_destination, replace_file
 
     page = output.absolute()
     check_destination(page)  # before the work, not after it
-    console = Console(stderr=True)
-    with Progress(console=console, transient=True, disable=quiet or not console.is_terminal) as bar:
-        replace_file(page, _make_page(bar))
+    with progress(quiet=quiet) as bar:
+        replace_file(page, _make_page(store, bar))
     if not quiet:
         print(page)
 
 
-def _make_page(bar: Progress) -> str:
-    task = bar.add_task("loading", total=None)
-    from ..report.demos import measure_demos
+def _make_page(store: Path | None, bar: Progress) -> str:
+    task = bar.add_task("loading", total=len(STEPS) + 2)
+    from ..report.contents import gather
     from ..report.page import render
-    from ..signals import DEMOS
 
-    bar.update(task, total=len(DEMOS) + 1)
-    first = next(iter(DEMOS))
-
-    def announce(name: str) -> None:
-        note = " (compiling, the first time)" if name == first else ""
-        bar.update(task, description=f"measuring {name}{note}", advance=1)
-
-    results = measure_demos(progress=announce)
+    contents = gather(store, progress=lambda step: bar.update(task, description=STEPS[step], advance=1))
     bar.update(task, description="drawing", advance=1)
-    return render(results)
+    return render(contents)

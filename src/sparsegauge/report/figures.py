@@ -31,6 +31,7 @@ SMALLEST_SHARE, SMALLEST_MAGNITUDE = 3e-6, 1e-6
 PROFILE_RANGE = (0.0015, 0.9998)
 
 INK, GRID = "#010101", "#020202"
+TRUTH, FOUND = "#060606", "#070707"  # of a recovery
 
 
 @dataclass(frozen=True)
@@ -54,7 +55,8 @@ LINES = {
     "wavelet": Line("#050505", "var(--wavelet)", ()),
 }
 
-_CSS = {INK: "currentColor", GRID: "var(--grid)"} | {line.marker: line.css for line in LINES.values()}
+_CSS = {INK: "currentColor", GRID: "var(--grid)", TRUTH: "var(--truth)", FOUND: "var(--found)"}
+_CSS |= {line.marker: line.css for line in LINES.values()}
 
 _STYLE = {
     "svg.fonttype": "none",  # text stays text: the page's own font, and small
@@ -125,12 +127,16 @@ def _curve(name: str, values: Array) -> Markup:
 
 def _image(name: str, values: Array) -> Markup:
     step = -(-max(values.shape) // THUMBNAIL_PIXELS)
-    png = io.BytesIO()
-    matplotlib.image.imsave(
-        png, values[::step, ::step], cmap="gray", format="png", metadata={"Software": "sparsegauge"}
-    )
-    source = base64.b64encode(png.getvalue()).decode("ascii")
-    return Markup('<img src="data:image/png;base64,{}" alt="The image {}.">').format(source, name)
+    return png(f"The image {name}.", values[::step, ::step])
+
+
+def png(description: str, values: Array, *, vmin: float | None = None, vmax: float | None = None) -> Markup:
+    """Grey pixels as an <img> element; black is `vmin` or the smallest value."""
+    file = io.BytesIO()
+    metadata = {"Software": "sparsegauge"}
+    matplotlib.image.imsave(file, values, cmap="gray", vmin=vmin, vmax=vmax, format="png", metadata=metadata)
+    source = base64.b64encode(file.getvalue()).decode("ascii")
+    return Markup('<img src="data:image/png;base64,{}" alt="{}">').format(source, description)
 
 
 @contextmanager

@@ -1,0 +1,142 @@
+"""Which laws which metric obeys, and what the paper claims: plain data for the page."""
+
+from __future__ import annotations
+
+import functools
+import json
+import math
+import re
+from collections.abc import Iterable
+from dataclasses import dataclass
+from fractions import Fraction
+
+from ..criteria.audit import Audit, Verdict, written
+from ..criteria.claims import PaperAudit
+from ..criteria.paper import audit_paper
+from ..criteria.stored import stored_audits
+from ..criteria.table import CRITERIA, Criterion
+from ..metrics.catalogue import METRICS
+
+MARKS = {"holds": "✓", "violated": "✗", "undecided": "?", "not applicable": "–"}
+RELATIONS = {"<": "fall", ">": "rise", "=": "stay the same", ">=": "not fall", "<=": "not rise"}
+MOST_STEPS = 6  # of a limit; certificates have at most five
+
+
+@dataclass(frozen=True)
+class Shown:
+    """A certificate as people read it; `steps` has (before, after) pairs of which the last has the values."""
+
+    steps: tuple[tuple[str, str], ...]
+    value_before: str
+    value_after: str
+    asked: str
+    text: str
+
+
+@dataclass(frozen=True)
+class Cell:
+    """A verdict on one criterion; `key` names it on the page."""
+
+    key: str
+    title: str
+    criterion: Criterion
+    verdict: Verdict
+    certificate: Shown | None
+
+    @property
+    def mark(self) -> str:
+        """One character."""
+        return MARKS[self.verdict.status]
+
+
+@dataclass(frozen=True)
+class Subject:
+    """A metric with its parameters, and a cell a criterion."""
+
+    title: str
+    parameters: str
+    cells: tuple[Cell, ...]
+
+    @property
+    def obeys_all(self) -> bool:
+        """Whether P1 to P11 hold; P7 as it was printed is not one of them."""
+        return all(cell.verdict.status == "holds" for cell in self.cells if cell.criterion.key != "P7_literal")
+
+
+@dataclass(frozen=True)
+class Laws:
+    """Subjects in groups, and the paper's claims."""
+
+    criteria: tuple[Criterion, ...]
+    groups: dict[str, tuple[Subject, ...]]
+    paper: PaperAudit
+
+    @property
+    def explained(self) -> tuple[Cell, ...]:
+        """The cells that have more to say than that a law holds."""
+        rows = (subject for group in self.groups.values() for subject in group)
+        return tuple(cell for row in rows for cell in row.cells if cell.verdict.status != "holds")
+
+
+@functools.cache
+def gather_laws() -> Laws:
+    """The stored audits, and the paper's claims worked out anew (a few seconds, once)."""
+    audits = stored_audits()
+    orders = sorted((audit for audit in audits if audit.metric == "gds"), key=lambda a: float(a.parameters["order"]))
+    others = [audit for audit in audits if audit.metric != "gds"]
+    groups = {
+        "GDS by its order": orders,
+        "The other metrics at their defaults": [audit for audit in others if _is_default(audit)],
+        "Some of them at other parameters": [audit for audit in others if not _is_default(audit)],
+    }
+    numbered = {id(audit): f"law-{number}" for number, audit in enumerate(audits)}
+    rows = {title: tuple(_subject(audit, numbered[id(audit)]) for audit in group) for title, group in groups.items()}
+    return Laws(tuple(CRITERIA.values()), rows, audit_paper())
+
+
+def _is_default(audit: Audit) -> bool:
+    defaults = {name: parameter.default for name, parameter in METRICS[audit.metric].parameters.items()}
+    return audit.parameters == defaults
+
+
+def _subject(audit: Audit, key: str) -> Subject:
+    parameters = ", ".join(f"{name} = {_number(value)}" for name, value in audit.parameters.items())
+    title = f"{audit.metric} ({parameters})" if parameters else audit.metric
+    cells = tuple(
+        Cell(f"{key}-{name.lower().replace('_', '-')}", title, CRITERIA[name], verdict, _shown(verdict))
+        for name, verdict in audit.verdicts.items()
+    )
+    return Subject(audit.metric, parameters, cells)
+
+
+def _number(value: float) -> str:
+    return "∞" if value == math.inf else f"{value:g}"
+
+
+def _shown(verdict: Verdict) -> Shown | None:
+    certificate = verdict.certificate
+    if certificate is None:
+        return None
+    steps = certificate.get("steps") or [certificate]
+    return Shown(
+        tuple((_signal(step["before"]), _signal(step["after"])) for step in steps[:MOST_STEPS]),
+        _value(certificate["value_before"]),
+        _value(certificate["value_after"]),
+        _asked(CRITERIA[verdict.criterion]),
+        json.dumps(certificate),
+    )
+
+
+def _signal(pairs: Iterable[tuple[str, int]]) -> str:
+    return re.sub(r" x (\d+)", r" × \1", written(pairs))
+
+
+def _value(text: str) -> str:
+    """A fraction with its decimals beside it; what is decimal already stays."""
+    return f"{text} ≈ {float(Fraction(text)):.6g}" if "/" in text else text
+
+
+def _asked(criterion: Criterion) -> str:
+    if criterion.relation == "->":
+        return "the change has to fade away along these steps, and does not"
+    return f"the value has to {RELATIONS[criterion.relation]}, and does not"

@@ -1,0 +1,241 @@
+"""A study's errors over (order, measurements): plain data for the maps, the tables and the form of the page."""
+
+from __future__ import annotations
+
+import base64
+import functools
+import io
+import itertools
+import math
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import matplotlib
+import matplotlib.image
+import numpy as np
+from numpy.typing import NDArray
+
+from .._arrays import Array
+from ..study.lookup import FLAT
+from ..study.summary import Summary
+
+PANELS, ACROSS, UP = "distributions", "measurements", "orders"  # a map each; its two axes
+LABELS = {"nonzeros": "non-zeros K", "measurements": "measurements M", "orders": "order p", "noise_db": "noise, dB"}
+COLOURS = "viridis"  # even steps look even, to the colour-blind too
+DECADES = 8  # errors this far below the largest share its last colour
+MOST_COLUMNS = 9  # of the table of orders
+STOPS = 17  # of the legend's gradient
+
+
+@dataclass(frozen=True)
+class Slider:
+    """An axis that is neither a panel's nor a map's own, to be moved along."""
+
+    axis: str
+    label: str
+    values: tuple[Any, ...]
+
+
+@dataclass(frozen=True)
+class Place:
+    """One map: a panel at one value of each slider; errors[measurements, orders], NaN where there is none."""
+
+    panel: str
+    where: tuple[Any, ...]
+    mean: Array
+    error: Array
+
+
+@dataclass(frozen=True)
+class Choice:
+    """The best order at a place, and the orders within one standard error of it."""
+
+    order: float
+    near: tuple[float, ...]
+    flat: bool
+
+
+@dataclass(frozen=True)
+class StudyView:
+    """Arrays with the axes (panel, slider, ..., measurements, orders), and what they are of."""
+
+    title: str
+    panels: tuple[str, ...]
+    sliders: tuple[Slider, ...]
+    measurements: tuple[int, ...]
+    orders: tuple[float, ...]
+    mean: NDArray[np.float64]
+    error: NDArray[np.float64]
+    facts: dict[str, str]
+    notes: tuple[str, ...] = field(default=())
+
+    @functools.cached_property
+    def range(self) -> tuple[float, float]:
+        """The errors at the two ends of the colours."""
+        positive = self.mean[np.isfinite(self.mean) & (self.mean > 0)]
+        if not len(positive):
+            return 0.1, 1.0
+        high = float(positive.max())
+        low = max(float(positive.min()), high * 10.0**-DECADES)
+        return (low, high) if low < high else (high / 10, high)
+
+    @property
+    def missing(self) -> int:
+        """How many cells have no result yet."""
+        return int(np.count_nonzero(np.isnan(self.mean)))
+
+    @property
+    def has_choice(self) -> bool:
+        """Whether there are orders to choose from."""
+        return len(self.orders) > 1
+
+    def places(self) -> Iterator[Place]:
+        """Map by map, in the order of the arrays."""
+        for i, panel in enumerate(self.panels):
+            for index in itertools.product(*(range(len(slider.values)) for slider in self.sliders)):
+                where = tuple(slider.values[k] for slider, k in zip(self.sliders, index, strict=True))
+                yield Place(panel, where, self.mean[(i, *index)], self.error[(i, *index)])
+
+    def ticks(self) -> list[tuple[str, float]]:
+        """Powers of ten on the scale of colours, and how far along each is, in per cent."""
+        low, high = (math.log10(end) for end in self.range)
+        powers = range(math.ceil(low - 1e-9), math.floor(high + 1e-9) + 1)
+        return [(_power(k), 100 * (k - low) / (high - low)) for k in powers]
+
+    def columns(self) -> list[int]:
+        """Which measurements the table of orders shows: round ones where there are any, else evenly spread ones."""
+        round_ones = [k for k, m in enumerate(self.measurements) if m % 10 == 0]
+        chosen = round_ones if len(round_ones) > 2 else list(range(len(self.measurements)))
+        if len(chosen) <= MOST_COLUMNS:
+            return chosen
+        return [chosen[k] for k in np.linspace(0, len(chosen) - 1, MOST_COLUMNS).round().astype(int)]
+
+    def choice(self, place: Place, column: int) -> Choice | None:
+        """The best order at one number of measurements; None where a result is missing."""
+        mean, error = place.mean[column], place.error[column]
+        if np.isnan(mean).any():
+            return None
+        best = int(np.argmin(mean))
+        spread = 0.0 if math.isnan(error[best]) else float(error[best])
+        near = tuple(p for p, value in zip(self.orders, mean, strict=True) if value <= mean[best] + spread)
+        return Choice(self.orders[best], near, len(near) >= FLAT * len(self.orders))
+
+    def described(self, place: Place) -> str:
+        """One map in words."""
+        what = f"{place.panel}{self.at(place)}"
+        if np.isnan(place.mean).all():
+            return f"Map of {what}: no results yet."
+        m, p = np.unravel_index(np.nanargmin(place.mean), place.mean.shape)
+        lowest = f"{place.mean[m, p]:.2g} at M = {self.measurements[m]}" + (
+            f", order {self.orders[p]:g}" if self.has_choice else ""
+        )
+        return f"Map of {what}: mean squared errors from {np.nanmax(place.mean):.2g} down to {lowest}."
+
+    def at(self, place: Place) -> str:
+        """Where on the sliders a map is."""
+        parts = [f"{s.label} = {value:g}" for s, value in zip(self.sliders, place.where, strict=True)]
+        return ", " + ", ".join(parts) if parts else ""
+
+    def image(self, place: Place) -> str:
+        """A map as the base64 of a PNG, one pixel a cell, order 1 at the bottom; a missing cell is transparent."""
+        low, high = (math.log10(end) for end in self.range)
+        with np.errstate(invalid="ignore", divide="ignore"):
+            share = (np.log10(place.mean.T) - low) / (high - low)
+        pixels = matplotlib.colormaps[COLOURS](np.nan_to_num(np.clip(share, 0, 1)))
+        pixels[np.isnan(place.mean.T)] = 0
+        file = io.BytesIO()
+        matplotlib.image.imsave(file, pixels[::-1], format="png", metadata={"Software": "sparsegauge"})
+        return base64.b64encode(file.getvalue()).decode("ascii")
+
+    def gradient(self) -> list[str]:
+        """The colours from the lowest error to the highest."""
+        return [_hex(share) for share in np.linspace(0, 1, STOPS)]
+
+    def embedded(self) -> dict[str, Any]:
+        """What the page's script works with."""
+        return {
+            "panels": self.panels,
+            "sliders": [{"axis": s.axis, "label": s.label, "values": s.values} for s in self.sliders],
+            "measurements": self.measurements,
+            "orders": self.orders,
+            "mean": _packed(self.mean),
+            "error": _packed(self.error),
+            "range": self.range,
+            "colours": [_hex(share) for share in np.linspace(0, 1, 64)],
+        }
+
+
+def view_study(summary: Summary, *, title: str, notes: Sequence[str] = ()) -> StudyView:
+    """Arrange a summary for the page, whatever axes it has.
+
+    Parameters
+    ----------
+    summary : Summary
+        Of a store, or one that ships with the package.
+    title : str
+        What the reader is told that it is.
+    notes : sequence of str
+        What is wrong with it: unfinished, damaged.
+    """
+    axes = dict(summary.axes)
+    sliders = tuple(
+        Slider(axis, LABELS.get(axis, axis.replace("_", " ")), tuple(values))
+        for axis, values in axes.items()
+        if axis not in (PANELS, ACROSS, UP)
+    )
+    order = [PANELS, *(slider.axis for slider in sliders), ACROSS, UP]
+    mean, error = (_arranged(summary.values[f"mse_{word}"], list(axes), order) for word in ("mean", "standard_error"))
+    return StudyView(
+        title,
+        tuple(map(str, axes.get(PANELS, ("all signals",)))),
+        sliders,
+        tuple(axes.get(ACROSS, (0,))),
+        tuple(map(float, axes.get(UP, (math.nan,)))),
+        mean,
+        error,
+        _facts(summary),
+        tuple(notes),
+    )
+
+
+def _arranged(values: NDArray[Any], axes: list[str], order: list[str]) -> NDArray[np.float64]:
+    """The axes in that order, with a length of one for those that are absent."""
+    present = [axis for axis in order if axis in axes]
+    moved = np.transpose(np.asarray(values, float), [axes.index(axis) for axis in present])
+    absent = tuple(k for k, axis in enumerate(order) if axis not in axes)
+    return np.expand_dims(moved, absent)
+
+
+def _facts(summary: Summary) -> dict[str, str]:
+    """What was run, as far as the manifest of one study says."""
+    study = summary.manifest.get("study", {})
+    trials = summary.values.get("trials")
+    facts = {}
+    if "solver" in study:
+        numbers = {k: v for k, v in study["solver"].items() if type(v) in (int, float)}
+        options = ", ".join(f"{name} = {value:g}" for name, value in numbers.items())
+        name = str(study["solver"].get("name", "?"))
+        facts["solver"] = f"{name} ({options})" if options else name
+    if "n" in study:
+        facts["length of the signals"] = f"N = {study['n']}"
+    if trials is not None and trials.size:
+        low, high = int(trials.min()), int(trials.max())
+        facts["trials a cell"] = str(low) if low == high else f"{low} to {high}"
+        facts["reconstructions"] = f"{int(trials.sum()):,}"
+    return facts
+
+
+def _packed(values: NDArray[np.float64]) -> str:
+    """Single precision, little end first: six digits, which is more than the errors have."""
+    with np.errstate(over="ignore", under="ignore"):
+        return base64.b64encode(values.astype("<f4").tobytes()).decode("ascii")
+
+
+def _hex(share: float) -> str:
+    red, green, blue, _ = (round(255 * part) for part in matplotlib.colormaps[COLOURS](float(share)))
+    return f"#{red:02x}{green:02x}{blue:02x}"
+
+
+def _power(k: int) -> str:
+    return "1" if k == 0 else "10" if k == 1 else "10" + "".join("⁻⁰¹²³⁴⁵⁶⁷⁸⁹"["-0123456789".index(c)] for c in str(k))

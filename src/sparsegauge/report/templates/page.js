@@ -1,0 +1,212 @@
+"use strict";
+(() => {
+  const source = document.getElementById("study-data");
+  if (!source) return;
+  const study = JSON.parse(source.textContent);
+  const unpack = text => new Float32Array(Uint8Array.from(atob(text), c => c.charCodeAt(0)).buffer);
+  const mean = unpack(study.mean), error = unpack(study.error);
+  const { orders, measurements, sliders } = study;
+  const byId = id => document.getElementById(id);
+
+  // where cell (measurement m, order p) of a panel is, at one index of each slider
+  const place = (panel, at, m, p) => {
+    let index = panel;
+    sliders.forEach((slider, k) => { index = index * slider.values.length + at[k]; });
+    return (index * measurements.length + m) * orders.length + p;
+  };
+  const short = (x, digits) => {
+    if (Number.isNaN(x)) return "?";
+    if (x !== 0 && (Math.abs(x) < 1e-4 || Math.abs(x) >= 1e4)) return x.toExponential(digits - 1).replace("e+", "e").replace("-", "−");
+    return x.toPrecision(digits).includes("e") ? String(Math.round(x)) : x.toPrecision(digits);
+  };
+  const within = (value, spread) => `${short(value, 3)} ± ${short(spread, 2)}`;
+
+  // ---- the maps
+  const inputs = sliders.map((_, k) => byId(`slider-${k}`));
+  const setting = () => inputs.map(input => Number(input.value));
+  const maps = [...document.querySelectorAll(".map")];
+  const [low, high] = study.range.map(Math.log10);
+  const cursor = { m: measurements.length >> 1, p: Math.min(1, orders.length - 1) };
+
+  const colour = value => {
+    const share = Math.min(1, Math.max(0, (Math.log10(value) - low) / (high - low)));
+    return study.colours[Math.round(share * (study.colours.length - 1))];
+  };
+  // the best order, if it beats each other one by more than two standard errors
+  const clearBest = (panel, at, m) => {
+    const cells = orders.map((_, p) => place(panel, at, m, p));
+    if (cells.length < 2 || cells.some(i => Number.isNaN(mean[i]))) return -1;
+    const [first, second] = cells.map((_, p) => p).sort((a, b) => mean[cells[a]] - mean[cells[b]]);
+    const spread = 2 * Math.hypot(error[cells[first]], error[cells[second]]);
+    return mean[cells[second]] - mean[cells[first]] > spread ? first : -1;
+  };
+  const paint = map => {
+    const canvas = map.querySelector("canvas"), panel = Number(map.dataset.panel), at = setting();
+    const ratio = window.devicePixelRatio || 1;
+    canvas.width = Math.max(1, Math.round(map.clientWidth * ratio));
+    canvas.height = Math.max(1, Math.round(map.clientHeight * ratio));
+    const pen = canvas.getContext("2d");
+    const x = m => Math.round(m * canvas.width / measurements.length);
+    const y = p => Math.round((orders.length - p) * canvas.height / orders.length);
+    for (let m = 0; m < measurements.length; m++) {
+      for (let p = 0; p < orders.length; p++) {
+        const value = mean[place(panel, at, m, p)];
+        if (Number.isNaN(value)) continue;  // transparent: the hatching shows
+        pen.fillStyle = colour(value);
+        pen.fillRect(x(m), y(p + 1), x(m + 1) - x(m), y(p) - y(p + 1));
+      }
+      const best = clearBest(panel, at, m);
+      if (best >= 0) {
+        const radius = Math.max(1.9 * ratio, Math.min(3.5 * ratio, 0.35 * (x(m + 1) - x(m))));
+        pen.beginPath();
+        pen.arc((x(m) + x(m + 1)) / 2, (y(best) + y(best + 1)) / 2, radius, 0, 2 * Math.PI);
+        pen.fillStyle = "#fff";
+        pen.strokeStyle = "#000";
+        pen.lineWidth = 0.7 * ratio;
+        pen.fill();
+        pen.stroke();
+      }
+    }
+  };
+  const words = panel => {
+    const i = place(panel, setting(), cursor.m, cursor.p);
+    const where = `M = ${measurements[cursor.m]}` + (orders.length > 1 ? `, order ${orders[cursor.p]}` : "");
+    return Number.isNaN(mean[i]) ? `${where}: no result yet` : `${where}: ${within(mean[i], error[i])}`;
+  };
+  const point = () => {
+    for (const map of maps) {
+      const box = map.querySelector(".cursor").style;
+      box.left = `${100 * cursor.m / measurements.length}%`;
+      box.width = `${100 / measurements.length}%`;
+      box.top = `${100 * (orders.length - 1 - cursor.p) / orders.length}%`;
+      box.height = `${100 / orders.length}%`;
+      byId(`readout-${map.dataset.panel}`).textContent = words(Number(map.dataset.panel));
+    }
+  };
+  const say = map => { byId("map-live").textContent = `${study.panels[map.dataset.panel]}: ${words(Number(map.dataset.panel))}`; };
+  const slide = () => {
+    setting().forEach((k, index) => {
+      const text = String(sliders[index].values[k]);
+      byId(`slider-${index}-value`).textContent = text;
+      inputs[index].setAttribute("aria-valuetext", `${sliders[index].label} ${text}`);
+    });
+    maps.forEach(paint);
+    point();
+  };
+  const clamped = (value, count) => Math.min(count - 1, Math.max(0, value));
+  const moves = {
+    ArrowLeft: () => { cursor.m = clamped(cursor.m - 1, measurements.length); },
+    ArrowRight: () => { cursor.m = clamped(cursor.m + 1, measurements.length); },
+    ArrowUp: () => { cursor.p = clamped(cursor.p + 1, orders.length); },
+    ArrowDown: () => { cursor.p = clamped(cursor.p - 1, orders.length); },
+    Home: () => { cursor.m = 0; },
+    End: () => { cursor.m = measurements.length - 1; },
+  };
+  for (const map of maps) {
+    const follow = event => {
+      const box = map.getBoundingClientRect();
+      cursor.m = clamped(Math.floor((event.clientX - box.left) / box.width * measurements.length), measurements.length);
+      cursor.p = clamped(orders.length - 1 - Math.floor((event.clientY - box.top) / box.height * orders.length), orders.length);
+      point();
+    };
+    map.addEventListener("pointermove", follow);
+    map.addEventListener("pointerdown", follow);
+    map.addEventListener("focus", () => say(map));
+    map.addEventListener("keydown", event => {
+      const move = moves[event.key];
+      if (!move || event.ctrlKey || event.altKey || event.metaKey) return;
+      event.preventDefault();
+      move();
+      point();
+      say(map);
+    });
+  }
+  inputs.forEach(input => input.addEventListener("input", slide));
+  byId("explorer").hidden = false;
+  new ResizeObserver(() => maps.forEach(paint)).observe(byId("explorer"));
+  slide();
+
+  // ---- which order: bilinear between the cells of the study, as sparsegauge.recommend_order does it
+  const form = byId("chooser");
+  if (!form) return;
+  // weights of the two values around `wanted`; null outside the study
+  const around = (grid, wanted) => {
+    if (!(wanted >= grid[0] && wanted <= grid[grid.length - 1])) return null;
+    const right = grid.findIndex(value => value >= wanted);
+    if (grid[right] === wanted) return [[right, 1]];
+    const share = (wanted - grid[right - 1]) / (grid[right] - grid[right - 1]);
+    return [[right - 1, 1 - share], [right, share]];
+  };
+  const expected = (panel, corners, byMeasurements) => orders.map((order, p) => {
+    let value = 0, variance = 0;
+    for (const [at, weight] of corners) {
+      for (const [m, share] of byMeasurements) {
+        const i = place(panel, at, m, p);
+        value += weight * share * mean[i];
+        variance += (weight * share * error[i]) ** 2;
+      }
+    }
+    return { order, value, spread: Math.sqrt(variance) };
+  });
+  const corners = () => sliders.reduce((held, slider, k) => {
+    const input = byId(`choose-${k}`);
+    const steps = input.type === "number" ? around(slider.values, input.valueAsNumber) : [[Number(input.value), 1]];
+    return held && steps && held.flatMap(([at, weight]) => steps.map(([index, share]) => [[...at, index], weight * share]));
+  }, [[[], 1]]);
+  const element = (name, text, label) => {
+    const made = document.createElement(name);
+    made.textContent = text;
+    if (label) made.className = label;
+    return made;
+  };
+  const row = (found, best, largest) => {
+    const near = found.value <= best.value + best.spread;
+    const made = element("tr", "", found === best ? "best" : "");
+    const head = element("th", String(found.order));
+    head.scope = "row";
+    const last = element("td", "", "words");
+    const bar = element("span", "", "bar");
+    bar.style.width = `${(largest > 0 ? 100 * found.value / largest : 0).toFixed(1)}%`;
+    const track = element("span", "", "track");
+    track.append(bar);
+    last.append(track, element("span", found === best ? "the best" : near ? "as good" : `${(found.value / best.value).toPrecision(3)} times`, "note"));
+    made.append(head, element("td", within(found.value, found.spread)), last);
+    return made;
+  };
+  const fill = (parts, rows) => {
+    byId("chosen").replaceChildren(...parts);
+    byId("chosen-orders").replaceChildren(...rows);
+    form.querySelector("table").hidden = rows.length === 0;
+  };
+  const choose = () => {
+    const at = corners(), byMeasurements = around(measurements, byId("choose-measurements").valueAsNumber);
+    if (!at || !byMeasurements) {
+      const ranges = sliders.filter(s => s.axis === "nonzeros").map(s => `${s.label} from ${s.values[0]} to ${s.values[s.values.length - 1]}`);
+      ranges.push(`measurements M from ${measurements[0]} to ${measurements[measurements.length - 1]}`);
+      fill([element("p", `The study has ${ranges.join(" and ")}.`, "warning")], []);
+      return;
+    }
+    const found = expected(Number(byId("choose-panel").value), at, byMeasurements);
+    if (found.some(f => Number.isNaN(f.value))) {
+      fill([element("p", "The study has no result there yet.", "warning")], []);
+      return;
+    }
+    const best = found.reduce((a, b) => (b.value < a.value ? b : a));
+    const near = found.filter(f => f.value <= best.value + best.spread).map(f => f.order);
+    const answer = element("p", "Order ", "answer");
+    answer.append(element("strong", String(best.order)), `, expected error ${within(best.value, best.spread)}.`);
+    const others = near.filter(order => order !== best.order);
+    const flat = others.length === 0 ? `No other of the ${orders.length} orders is within one standard error.`
+      : `${near.length} of ${orders.length} orders are within one standard error: ${near.join(", ")}.`
+        + (near.length >= 2 / 3 * orders.length ? " The choice matters little here." : "");
+    form.dataset.order = best.order;
+    form.dataset.value = best.value;
+    form.dataset.spread = best.spread;
+    form.dataset.near = near.join(" ");
+    fill([answer, element("p", flat)], found.map(f => row(f, best, Math.max(...found.map(g => g.value)))));
+  };
+  form.addEventListener("input", choose);
+  form.addEventListener("submit", event => event.preventDefault());
+  form.hidden = false;
+  choose();
+})();
