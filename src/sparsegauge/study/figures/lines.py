@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 from matplotlib.figure import Figure
+from numpy.typing import NDArray
 
 from ..._arrays import Array
 from ...metrics.gds import gds
@@ -13,7 +14,7 @@ from ..summary import Summary, best_order
 from .style import band, line, name_of, panels
 
 PROTOTYPE = 100, 40  # N and K of the paper's second figure
-FLAT = 1e-3  # of the mean square of the signal: below it, all orders recover it and none is best
+FLAT = 1e-3  # of the largest error of all: where no order's is above it, all recover the signal and none is best
 
 
 def prototypes() -> Figure:
@@ -44,22 +45,26 @@ def _quantiles(count: int) -> dict[str, Array]:
     }
 
 
+def matters(summary: Summary) -> NDArray[np.bool_]:
+    """Where the order makes a difference: not where every order recovers the signal, whose errors are rounding."""
+    worst = summary.values["mse_mean"].max(axis=list(summary.axes).index("orders"))
+    return np.asarray(worst > FLAT * worst.max())
+
+
 def optimal_order(summary: Summary, axis: str) -> Figure:
     """The mean over the other counts of the order of the lowest error, against M or K: the paper's last figures.
 
-    Cells that every order recovers (a mean squared error below 0.001 of the signal's mean square, roughly) have no best
-    order and are left out; the paper keeps them.
+    Cells that every order recovers have no best order and are left out (see `matters`); the paper keeps them.
     """
     other = {"measurements": "nonzeros", "nonzeros": "measurements"}[axis]
     names = list(summary.axes)
-    order, mse = best_order(summary), summary.values["mse_mean"]
-    matters = mse.max(axis=names.index("orders")) > FLAT * mse.max()
+    order, live = best_order(summary), matters(summary)
     rest = [name for name in names if name != "orders"]
     along = rest.index(other)
     with np.errstate(invalid="ignore"):
-        count = matters.sum(axis=along)
-        mean = np.where(matters, order, 0).sum(axis=along) / count
-        spread = np.where(matters, (order - np.expand_dims(mean, along)) ** 2, 0).sum(axis=along) / count
+        count = live.sum(axis=along)
+        mean = np.where(live, order, 0).sum(axis=along) / count
+        spread = np.where(live, (order - np.expand_dims(mean, along)) ** 2, 0).sum(axis=along) / count
         error = np.sqrt(spread / np.maximum(count - 1, 1))
     with panels(1, 1, 5.6, 3.2) as (figure, places):
         for k, distribution in enumerate(summary.axes["distributions"]):
