@@ -27,6 +27,7 @@ from sparsegauge.report.laws import gather_laws
 from sparsegauge.report.page import render
 from sparsegauge.report.ranking import rank_demos
 from sparsegauge.report.study import view_study
+from sparsegauge.report.typeset import typeset
 from sparsegauge.signals import DEMOS, dct, demo, wavelet
 from sparsegauge.study.summary import Summary
 
@@ -293,7 +294,16 @@ def test_every_violation_opens_a_certificate_that_verifies(html, page):
 def test_the_papers_claims_are_all_there(page):
     claims = [text for _, text in page.all("summary")]
     for claim in sg.audit_paper():
-        assert any(" ".join(claim.claim.split()) in text and claim.verdict in text for text in claims)
+        assert any(typeset(claim.claim).striptags() in text and claim.verdict in text for text in claims)
+
+
+def test_formulas_are_set_and_names_are_left_alone():
+    assert typeset("S_p(c) -> z/N <= 1 - 1/N") == "S<sub>p</sub>(c) → z/N ≤ 1 − 1/N"
+    assert typeset("S(0_{N-1} || 1), c_i^p, n d^(2p-2)") == (
+        "S(0<sub>N−1</sub> ‖ 1), c<sub>i</sub><sup>p</sup>, n d<sup>2p−2</sup>"
+    )
+    assert typeset("[1 x 4, 10] and pq_mean") == "[1 × 4, 10] and pq_mean"
+    assert typeset("<b>&") == "&lt;b&gt;&amp;"
 
 
 def test_ours_recovers_what_basis_pursuit_cannot(contents):

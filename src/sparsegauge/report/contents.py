@@ -6,6 +6,7 @@ import warnings
 from collections.abc import Callable
 from dataclasses import dataclass
 from os import PathLike
+from pathlib import Path
 
 from ..study.manifest import StudyWarning
 from ..study.summary import SHIPPED, shipped, summarise
@@ -66,4 +67,4 @@ def read_study(store: str | PathLike[str] | None) -> StudyView | None:
         warnings.simplefilter("always", StudyWarning)
         summary = summarise(store)
     notes = [str(warning.message) for warning in caught if issubclass(warning.category, StudyWarning)]
-    return view_study(summary, title=f"the study in {store}", notes=notes)
+    return view_study(summary, title=f"the study in {Path(store).name}", notes=notes)

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 
 from ..criteria.audit import Audit, Verdict, written
-from ..criteria.claims import PaperAudit
+from ..criteria.claims import VERDICTS, PaperAudit
 from ..criteria.paper import audit_paper
 from ..criteria.stored import stored_audits
 from ..criteria.table import CRITERIA, Criterion
@@ -70,6 +70,11 @@ class Laws:
     criteria: tuple[Criterion, ...]
     groups: dict[str, tuple[Subject, ...]]
     paper: PaperAudit
+
+    def tally(self) -> dict[str, int]:
+        """How many of the paper's claims have which verdict."""
+        counts = {verdict: sum(claim.verdict == verdict for claim in self.paper) for verdict in VERDICTS}
+        return {verdict: count for verdict, count in counts.items() if count}
 
     @property
     def explained(self) -> tuple[Cell, ...]:

@@ -13,6 +13,7 @@ from markupsafe import Markup
 from .. import __version__
 from .demos import REPRESENTATIONS, TABLE_ORDERS, Measured
 from .figures import LINES, decay_chart, profile_chart, thumbnail
+from .typeset import typeset
 
 if TYPE_CHECKING:
     from .contents import Contents
@@ -26,6 +27,7 @@ _TEMPLATES = jinja2.Environment(
     trim_blocks=True,
     lstrip_blocks=True,
 )
+_TEMPLATES.filters["typeset"] = typeset
 
 
 def render(contents: Contents) -> str:
