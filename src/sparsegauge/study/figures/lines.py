@@ -141,26 +141,23 @@ def _label(axis: str, value: Any) -> str:
 
 
 def order_by_gains(summary: Summary) -> Figure:
-    """The error at each order as the gain a grows, a panel a width c: mean over all cells, relative to the least norm.
+    """The error at each order as the gain a grows, a panel a width c: the mean over all cells.
 
     What is best is a property of the gains as well: where they are too large, other orders win.
     """
     axes = summary.axes
     names = list(axes)
     cells = tuple(names.index(name) for name in ("distributions", "nonzeros", "measurements"))
-    mse = summary.values["mse_mean"]
-    relative = np.exp(np.mean(np.log(mse), axis=cells))  # a, c, order: the geometric mean, as cells differ in scale
+    mean = summary.values["mse_mean"].mean(axis=cells)  # a, c, order
     with panels(1, len(axes["c"]), 3.1, 2.9, sharey=True) as (figure, places):
         for j, c in enumerate(axes["c"]):
             for k, a in enumerate(axes["a"]):
                 place = places[0, j]
-                place.plot(axes["orders"], relative[k, j], label=f"a = {a:g}", **line(k))
-                best = int(np.argmin(relative[k, j]))
-                place.plot(
-                    axes["orders"][best], relative[k, j, best], "o", color=line(k)["color"], markersize=9, alpha=0.4
-                )
+                place.plot(axes["orders"], mean[k, j], label=f"a = {a:g}", **line(k))
+                best = int(np.argmin(mean[k, j]))
+                place.plot(axes["orders"][best], mean[k, j, best], "o", color=line(k)["color"], markersize=9, alpha=0.4)
             place.set(title=f"c = {c:g}", xlabel="order p", yscale="log", xticks=axes["orders"])
-        places[0, 0].set_ylabel("mean sq. error (geometric mean)")
+        places[0, 0].set_ylabel("mean squared error")
         handles, labels = places[0, 0].get_legend_handles_labels()
         figure.legend(handles, labels, loc="outside upper center", ncols=len(labels))
         return figure
