@@ -31,7 +31,7 @@ from sparsegauge.report.typeset import typeset
 from sparsegauge.signals import DEMOS, dct, demo, wavelet
 from sparsegauge.study.summary import Summary
 
-VOID = {"meta", "br", "hr", "img", "input", "link"}
+VOID = {"meta", "br", "hr", "img", "input", "link", "wbr"}
 
 
 class Page(HTMLParser):

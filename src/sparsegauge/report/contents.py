@@ -35,7 +35,7 @@ class Contents:
 def gather(
     store: str | PathLike[str] | None = None, *, progress: Callable[[str], None] = lambda step: None
 ) -> Contents:
-    """Work everything out; half a minute, and less than two where nothing is compiled yet.
+    """Work everything out; half a minute, and about two where nothing is compiled yet.
 
     Parameters
     ----------
