@@ -9,6 +9,7 @@ import sys
 import pytest
 
 import sparsegauge
+import sparsegauge.report.contents
 import sparsegauge.report.demos
 from sparsegauge.cli import main
 from sparsegauge.report import destination
@@ -20,6 +21,7 @@ HEAVY = ("numpy", "numba", "scipy", "matplotlib", "pywt", "sklearn", "jinja2", "
 def run(capsys, monkeypatch):
     """Run a command on one small signal -> exit code, stdout, stderr."""
     measure_demos = sparsegauge.report.demos.measure_demos
+    monkeypatch.setattr(sparsegauge.report.contents, "make_recoveries", lambda: ())
     monkeypatch.setattr(sparsegauge.report.demos, "measure_demos", lambda **options: measure_demos(["nino"], **options))
 
     def run_command(*arguments):

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import pywt
@@ -24,7 +24,6 @@ from .reweighted import GDSReweighted
 
 ECG_KEPT, IMAGE_KEPT = 0.25, 0.3  # measurements a sample
 WAVELET, LEVELS = "db4", 6
-HERTZ = 360  # the ECG's samples a second
 WHITE = 255.0
 
 
@@ -46,17 +45,38 @@ class Demonstration:
         return {"prd_percent": 100 * relative_error(x, self.truth), "snr_db": snr(x, self.truth)}
 
 
-def ecg(rng: Any = 0) -> Demonstration:
-    """1,024 samples of an electrocardiogram from 256 random sums of them."""
+class Sums(NamedTuple):
+    """A signal, random sums of it, and the sums' matrix in an orthonormal basis; `synthesis` leads back from there."""
+
+    truth: Array
+    y: Array
+    A: Array
+    synthesis: Array
+
+    def least_norm(self) -> Array:
+        """The smallest signal that explains the sums."""
+        return np.asarray(self.synthesis @ np.linalg.lstsq(self.A, self.y)[0])
+
+    def sparsest(self) -> Recovery:
+        """By the slopes of S_p, in the basis."""
+        # as an operator, large systems are solved by products alone; normal sums are generic
+        return recover(aslinearoperator(self.A), self.y, solver=GDSReweighted(assume_generic=True), rng=0)
+
+
+def ecg_sums(rng: Any = 0) -> Sums:
+    """1,024 samples of an electrocardiogram, 256 random sums of them, in wavelets."""
     truth = demo("ecg")
     n, m = len(truth), int(ECG_KEPT * len(truth))
     sums = as_rng(rng).standard_normal((m, n)) / np.sqrt(m)
-    analysis = np.stack([wavelet(unit, WAVELET) for unit in np.eye(n)], axis=1)  # orthonormal
-    y = sums @ truth
-    A = aslinearoperator(sums @ analysis.T)  # as an operator, large systems are solved by products alone
-    found = recover(A, y, solver=GDSReweighted(assume_generic=True), rng=0)  # normal sums are generic
-    least_norm = np.linalg.pinv(sums) @ y
-    return Demonstration("ecg", truth, least_norm, analysis.T @ found.x, m, found)
+    synthesis = np.stack([wavelet(unit, WAVELET) for unit in np.eye(n)])
+    return Sums(truth, sums @ truth, sums @ synthesis, synthesis)
+
+
+def ecg(rng: Any = 0) -> Demonstration:
+    """An electrocardiogram from a quarter as many random sums."""
+    sums = ecg_sums(rng)
+    found = sums.sparsest()
+    return Demonstration("ecg", sums.truth, sums.least_norm(), sums.synthesis @ found.x, len(sums.y), found)
 
 
 def image(rng: Any = 0) -> Demonstration:

@@ -11,7 +11,7 @@ from matplotlib.figure import Figure
 from matplotlib.patches import Rectangle
 
 from .._arrays import Array
-from ..recovery.demos import HERTZ, WHITE, Demonstration
+from ..recovery.demos import WHITE, Demonstration
 
 BEFORE, AFTER, ERROR = "0.65", "#0072b2", "#d55e00"
 TOP, LEFT, SIDE = 60, 190, 130  # the detail of the photograph: the face and the camera
@@ -42,22 +42,21 @@ def _trace(shown: Demonstration) -> Figure:
     """The signal, what was recovered, and below their difference on the same scale."""
     figure = Figure(figsize=(9, 5.2), layout="constrained")
     above, below = figure.subplots(2, 1, sharex=True, height_ratios=[3, 1])
-    seconds = np.arange(len(shown.truth)) / HERTZ
     quality = shown.quality(shown.recovered)
-    above.plot(seconds, shown.truth, color=BEFORE, linewidth=3.5, label=f"before: {len(shown.truth):,} samples")
+    above.plot(shown.truth, color=BEFORE, linewidth=3.5, label=f"before: {len(shown.truth):,} samples")
     label = f"after: recovered from {shown.measurements:,} random sums"
-    above.plot(seconds, shown.recovered, color=AFTER, linewidth=1.1, label=label)
+    above.plot(shown.recovered, color=AFTER, linewidth=1.1, label=label)
     title = f"ECG compressed {len(shown.truth) / shown.measurements:.0f}:1"
     above.set_title(f"{title}: PRD {quality['prd_percent']:.1f} %, SNR {quality['snr_db']:.1f} dB", loc="left")
     above.set_ylabel("counts")
     low, high = float(shown.truth.min()), float(shown.truth.max())
     above.set(
-        xlim=(0, seconds[-1]), ylim=(low - 0.06 * (high - low), high + 0.22 * (high - low))
+        xlim=(0, len(shown.truth) - 1), ylim=(low - 0.06 * (high - low), high + 0.22 * (high - low))
     )  # room for the legend
     above.legend(loc="upper left", frameon=False, ncols=2)
-    below.plot(seconds, shown.recovered - shown.truth, color=ERROR, linewidth=1)
+    below.plot(shown.recovered - shown.truth, color=ERROR, linewidth=1)
     half = float(np.ptp(above.get_ylim())) / 6  # a third of the height, so that a count is as long as above
-    below.set(xlabel="seconds", ylabel="error, counts", ylim=(-half, half))
+    below.set(xlabel="sample", ylabel="error, counts", ylim=(-half, half))
     return figure
 
 

@@ -7,16 +7,14 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
-from scipy.sparse.linalg import aslinearoperator
 
 from .._arrays import Array
 from ..recovery import demos
 from ..recovery.portfolio import recover
-from ..recovery.problem import Recovery, Solver
+from ..recovery.problem import Recovery
 from ..recovery.quality import psnr, relative_error, snr
 from ..recovery.reweighted import GDSReweighted
 from ..recovery.rivals.linear import BasisPursuit, MinimumNorm
-from ..signals import demo, wavelet
 from ..simulate import gaussian_matrix, sparse_signal
 
 LENGTH, NONZEROS, MEASUREMENTS = 100, 30, 52
@@ -76,17 +74,9 @@ def sparse() -> Comparison:
 
 def ecg() -> Comparison:
     """An electrocardiogram compressed four to one: nearly sparse in wavelets, never exactly."""
-    truth = demo("ecg")
-    n, m = len(truth), int(demos.ECG_KEPT * len(truth))
-    sums = np.random.default_rng(SEED).standard_normal((m, n)) / np.sqrt(m)
-    analysis = np.stack([wavelet(unit, demos.WAVELET) for unit in np.eye(n)], axis=1)  # orthonormal
-    A = sums @ analysis.T
-    y = sums @ truth
-    solvers: dict[str, tuple[Solver, object]] = {
-        L1: (BasisPursuit(), A),
-        OURS: (GDSReweighted(assume_generic=True), aslinearoperator(A)),  # as an operator, by products alone
-    }
-    found = {label: recover(system, y, solver=solver, rng=SEED) for label, (solver, system) in solvers.items()}
+    sums = demos.ecg_sums(SEED)
+    truth, (m, n) = sums.truth, sums.A.shape
+    found = {L1: recover(sums.A, sums.y, solver=BasisPursuit(), rng=SEED), OURS: sums.sparsest()}
 
     def errors(x: Array) -> dict[str, str]:
         return {
@@ -97,12 +87,12 @@ def ecg() -> Comparison:
     return Comparison(
         "ecg",
         "An electrocardiogram, compressed 4:1",
-        f"{n:,} samples ({n / demos.HERTZ:.1f} seconds) from {m} random sums of them; recovered in db4 wavelets, where "
-        "few coefficients are large and none is exactly zero. So nothing can be certified, and nothing is.",
+        f"{n:,} samples from {m} random sums of them; recovered in db4 wavelets, where few coefficients are large and "
+        "none is exactly zero. So nothing can be certified, and nothing is.",
         truth,
         (
-            _least(np.linalg.lstsq(sums, y)[0], errors),
-            *(_attempt(label, analysis.T @ recovery.x, recovery, errors) for label, recovery in found.items()),
+            _least(sums.least_norm(), errors),
+            *(_attempt(label, sums.synthesis @ recovery.x, recovery, errors) for label, recovery in found.items()),
         ),
     )
 

@@ -7,7 +7,7 @@ from markupsafe import Markup
 from matplotlib.axes import Axes
 
 from .._arrays import Array
-from ..recovery.demos import HERTZ, WHITE
+from ..recovery.demos import WHITE
 from .figures import FOUND, GRID, TRUTH, _as_html, _chart, png
 from .recoveries import Attempt, Comparison
 
@@ -50,10 +50,9 @@ def _spikes(axes: Axes, truth: Array, values: Array) -> None:
 
 def _trace(axes: Axes, truth: Array, values: Array) -> None:
     """The true samples as a broad line, what was found as a fine one over it."""
-    seconds = np.arange(len(truth)) / HERTZ
-    axes.plot(seconds, truth, color=TRUTH, linewidth=3.4, alpha=0.55)
-    axes.plot(seconds, values, color=FOUND, linewidth=1.1)
-    axes.set(xlim=(0, seconds[-1]), xticks=[0, 1, 2], yticks=[], xlabel="seconds")
+    axes.plot(truth, color=TRUTH, linewidth=3.4, alpha=0.55)
+    axes.plot(values, color=FOUND, linewidth=1.1)
+    axes.set(xlim=(0, len(truth) - 1), xticks=[0, 500, 1000], yticks=[], xlabel="sample")
 
 
 def _detail(label: str, values: Array) -> Markup:
