@@ -37,7 +37,7 @@ EVERY_VERB = pytest.mark.parametrize("words", VERBS, ids=" ".join)
 
 def examples(words):
     """The commands in the verb's epilog, without what is piped into them."""
-    typed = re.split(r" \| ", VERBS[words].epilog.partition(": ")[2])
+    typed = re.split(r" \| | < |\s*\n\s*", VERBS[words].epilog.partition(":")[2].strip())
     return [shlex.split(one)[1:] for one in typed if one.startswith("sparsegauge ")]
 
 

@@ -156,7 +156,7 @@ seed = 7
 
 [solver]
 name = "SPSA"
-iterations = 150
+iterations = 1500
 """
 
 

@@ -150,8 +150,8 @@ def test_blas_has_one_thread_while_any_cell_runs():
         return {pool["num_threads"] for pool in threadpoolctl.threadpool_info() if pool["user_api"] == "blas"}
 
     before = threads()
-    with run._one_blas_thread:
-        with run._one_blas_thread:
+    with run.one_blas_thread:
+        with run.one_blas_thread:
             assert threads() == {1}
         assert threads() == {1}
     assert threads() == before
@@ -316,6 +316,8 @@ def test_run_status_export(command, tmp_path):
 def test_a_stopped_run_has_exit_code_1(command, tmp_path, monkeypatch):
     def interrupted(*_, **__):
         os.kill(os.getpid(), signal.SIGINT)
+        time.sleep(2)  # the driver hears of it before it hears of this
+        raise RuntimeError("the cell was never finished")
 
     monkeypatch.setattr(run, "run_cell", interrupted)
     code, out, err = command("run", SMOKE, "--store", tmp_path / "store")
