@@ -64,6 +64,22 @@ def test_cells_that_every_order_recovers_have_no_best_one(summary):
     assert np.isfinite(axes.lines[0].get_ydata()[:2]).all()
 
 
+def test_what_is_not_there_yet_hides_nothing_else(summary):
+    values = dict(summary.values) | {"mse_mean": summary.values["mse_mean"].copy()}
+    values["mse_mean"][1, 0, 0] = np.nan
+    part = type(summary)(summary.axes, values, summary.manifest)
+    whole, some = (optimal_order(one, "nonzeros").axes[0] for one in (summary, part))
+    np.testing.assert_array_equal(some.lines[0].get_ydata(), whole.lines[0].get_ydata())
+    assert np.isfinite(some.lines[1].get_ydata()).all()
+    assert error_maps(part).axes
+
+
+def test_an_infinite_order_has_no_place_on_the_axis(summary):
+    axes = dict(summary.axes) | {"orders": (1.0, 2.0, np.inf)}
+    lines = optimal_order(type(summary)(axes, summary.values, summary.manifest), "measurements").axes[0].lines
+    assert max(np.nanmax(line.get_ydata()) for line in lines) <= 2
+
+
 def test_lines_average_what_is_not_shown(summary):
     figure = over(summary, "orders", "measurements")
     lines = figure.axes[0].lines

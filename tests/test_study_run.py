@@ -330,7 +330,7 @@ def test_a_stopped_run_has_exit_code_1(command, tmp_path, monkeypatch):
     [
         (["run", "missing.toml", "--store", "DIR"], "missing.toml: No such file"),
         (["run", "BAD", "--store", "DIR"], "signs is missing"),
-        (["run", SMOKE, "--store", "BAD"], "cannot be the directory of a store"),
+        (["run", SMOKE, "--store", "BAD"], "cannot be a directory to write to"),
         (["run", SMOKE, "--store", "DIR", "--dask", "tcp://127.0.0.1:1", "--workers", 2], "a cluster has its own"),
         (["run", SMOKE, "--store", "DIR", "--dask", "nonsense://1"], "no scheduler answers"),
         (["status", "DIR"], "no store of a study"),

@@ -330,7 +330,7 @@ def test_a_forked_worker_does_not_keep_the_lock(tmp_path):
 def test_a_file_in_the_place_of_the_store_is_a_clear_error(tmp_path):
     (tmp_path / "file").write_text("")
     for path in (tmp_path / "file", tmp_path / "file" / "store"):
-        with pytest.raises(OSError, match="cannot be the directory of a store") as caught:
+        with pytest.raises(OSError, match="cannot be a directory to write to") as caught:
             sg.run_study(STUDY, path)
         assert caught.value.filename == str(path)
 

@@ -115,7 +115,7 @@ def sync_directory(directory: Path) -> None:
 
 
 def _unwritable(path: Path, error: OSError) -> OSError:
-    reason = f"cannot be written ({error.strerror}); what is stored is safe: mend this and run again to go on"
+    reason = f"cannot be written ({error.strerror}); what was there before is safe: mend this and run again to go on"
     return OSError(error.errno, reason, str(path))
 
 
@@ -124,5 +124,5 @@ def make_directory(directory: Path) -> None:
     try:
         directory.mkdir(parents=True, exist_ok=True)
     except OSError as error:
-        reason = f"cannot be the directory of a store ({error.strerror})"
+        reason = f"cannot be a directory to write to ({error.strerror})"
         raise OSError(error.errno, reason, str(directory)) from error

@@ -16,8 +16,9 @@ from .._arrays import Array, check_choice, check_count
 from ..errors import InvalidInput
 from .summary import Summary, shipped
 
-TABLES = {"spsa": "spsa", "reweighted": "reweighted"}  # solver -> shipped table
+TABLES = ("spsa", "reweighted")  # those of the shipped ones that have a solver's errors over the orders
 FLAT = 2 / 3  # of the orders: more of them within a standard error, and the choice matters little
+RECOVERED = 0.99  # a success rate of all orders: what is left of their errors is rounding, and noise picks the lowest
 
 
 @dataclass(frozen=True)
@@ -61,7 +62,8 @@ def recommend_order(
     Returns
     -------
     Recommendation
-        `order`, `expected_mse` with its `standard_error`, `near_optimal` and more.
+        `order`, `expected_mse` with its `standard_error`, `near_optimal` and more; `message` says where the choice
+        matters little, and over how many trials the table's means are.
 
     Examples
     --------
@@ -72,9 +74,9 @@ def recommend_order(
     >>> len(found.mse_by_order)
     10
     """
-    check_choice("solver", solver, tuple(TABLES))
+    check_choice("solver", solver, TABLES)
     n = check_count("n", n, least=2)
-    table = shipped(TABLES[solver])
+    table = shipped(solver)
     check_choice("distribution", distribution, tuple(table.axes["distributions"]))
     counts = {
         "nonzeros": check_count("nonzeros", nonzeros, least=1),
@@ -83,7 +85,7 @@ def recommend_order(
     size = table.manifest["study"]["n"]
     weights = {axis: _weights(table.axes[axis], count, n, size, axis) for axis, count in counts.items()}
     part = table.at(distributions=distribution)
-    return _recommendation(part, weights["nonzeros"], weights["measurements"], _about_length(n, size))
+    return _recommendation(part, weights["nonzeros"], weights["measurements"], _about(table, n, size))
 
 
 def _weights(grid: tuple[int, ...], count: int, n: int, size: int, axis: str) -> Array:
@@ -105,17 +107,22 @@ def _recommendation(part: Summary, by_nonzeros: Array, by_measurements: Array, n
     mse = _mean(cells, part.values["mse_mean"])
     error = np.sqrt(_mean(cells**2, part.values["mse_standard_error"] ** 2))
     best = int(np.argmin(mse))
+    success = _mean(cells, part.values["success_rate"])
     near = tuple(order for order, value in zip(orders, mse, strict=True) if value <= mse[best] + error[best])
-    flat = f"the choice matters little here: {len(near)} of {len(orders)} orders are within one standard error"
+    notes = [note] * bool(note)
+    if success.min() >= RECOVERED:
+        notes.insert(0, "every order recovers such signals")
+    elif len(near) >= FLAT * len(orders):
+        notes.insert(0, f"the choice matters little: {len(near)} of {len(orders)} orders are within a standard error")
     return Recommendation(
         orders[best],
         float(mse[best]),
         float(error[best]),
-        float(_mean(cells, part.values["success_rate"])[best]),
+        float(success[best]),
         near,
         dict(zip(orders, mse.tolist(), strict=True)),
         dict(zip(orders, error.tolist(), strict=True)),
-        "; ".join([flat] * (len(near) >= FLAT * len(orders)) + [note] * bool(note)),
+        "; ".join(notes),
     )
 
 
@@ -124,5 +131,7 @@ def _mean(cells: Array, values: NDArray[np.float64]) -> Array:
     return np.asarray(np.sum(cells[..., None] * values, axis=(0, 1), where=cells[..., None] > 0))
 
 
-def _about_length(n: int, size: int) -> str:
-    return "" if n == size else f"looked up by shares of n in a table for n = {size}"
+def _about(table: Summary, n: int, size: int) -> str:
+    trials = int(table.values["trials"].min())
+    length = "" if n == size else f", looked up by shares of n in a table for n = {size}"
+    return f"{trials} trials a cell{length}"

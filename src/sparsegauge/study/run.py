@@ -82,7 +82,7 @@ def run_cell(study: Study, cell: Cell) -> Columns:
     """
     solvers, levels = study.solvers, study.noise_db or (np.inf,)
     measured = {name: np.zeros((len(levels), len(solvers), cell.trials), dtype) for name, dtype in MEASURED.items()}
-    with _one_blas_thread:
+    with one_blas_thread:
         for t in range(cell.trials):
             trial = draw_trial(study, cell, cell.first + t)
             for i, level in enumerate(levels):
@@ -235,7 +235,10 @@ def _in_flight(executor: Executor) -> int:
 
 
 class _OneBlasThread:
-    """The sums of a threaded BLAS may depend on the number of threads: the first in sets it, the last out resets it."""
+    """One thread for BLAS while anybody is inside: the first in sets it, the last out resets it.
+
+    The sums of a threaded BLAS may depend on the number of threads, and that number is the process's, not a thread's.
+    """
 
     def __init__(self) -> None:
         self.lock, self.users, self.limits = threading.Lock(), 0, contextlib.ExitStack()
@@ -253,4 +256,4 @@ class _OneBlasThread:
                 self.limits.close()
 
 
-_one_blas_thread = _OneBlasThread()
+one_blas_thread = _OneBlasThread()

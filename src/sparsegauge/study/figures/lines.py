@@ -46,18 +46,24 @@ def _quantiles(count: int) -> dict[str, Array]:
 
 
 def matters(summary: Summary) -> NDArray[np.bool_]:
-    """Where the order makes a difference: not where every order recovers the signal, whose errors are rounding."""
-    worst = summary.values["mse_mean"].max(axis=list(summary.axes).index("orders"))
-    return np.asarray(worst > FLAT * worst.max())
+    """Where the order makes a difference: not where every order recovers the signal, whose errors are rounding.
+
+    Cells of which an order is not there yet do not count.
+    """
+    worst = summary.values["mse_mean"].max(axis=list(summary.axes).index("orders"))  # nan where an order is missing
+    return np.asarray(worst > FLAT * np.max(worst, where=np.isfinite(worst), initial=0.0))
 
 
 def optimal_order(summary: Summary, axis: str) -> Figure:
     """The mean over the other counts of the order of the lowest error, against M or K: the paper's last figures.
 
-    Cells that every order recovers have no best order and are left out (see `matters`); the paper keeps them.
+    Cells that every order recovers have no best order and are left out (see `matters`); the paper keeps them. An
+    infinite order has no place on the axis and is left out, too.
     """
     other = {"measurements": "nonzeros", "nonzeros": "measurements"}[axis]
     names = list(summary.axes)
+    summary = summary.at(orders=[order for order in summary.axes["orders"] if order < np.inf])
+    orders = summary.axes["orders"]
     order, live = best_order(summary), matters(summary)
     rest = [name for name in names if name != "orders"]
     along = rest.index(other)
@@ -71,7 +77,7 @@ def optimal_order(summary: Summary, axis: str) -> Figure:
             band(places[0, 0], summary.axes[axis], mean[k], error[k], k, name_of(distribution))
         label = {"measurements": "measurements M", "nonzeros": "non-zeros K"}
         places[0, 0].set(xlabel=label[axis], ylabel=f"best order, mean over {label[other][-1]}")
-        places[0, 0].set_ylim(min(summary.axes["orders"]) - 0.3, max(summary.axes["orders"]) + 0.3)
+        places[0, 0].set_ylim(min(orders) - 0.3, max(orders) + 0.3)
         places[0, 0].legend(ncols=2)
         return figure
 

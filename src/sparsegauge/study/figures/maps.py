@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
 from matplotlib.colors import LogNorm, Normalize
 from matplotlib.figure import Figure
+from matplotlib.ticker import NullFormatter
 from numpy.typing import NDArray
 
 from ..summary import Summary
@@ -27,7 +29,7 @@ def uncertainty_maps(summary: Summary) -> Figure:
     """The standard error of that mean, as a share of it: how far to trust the maps."""
     with np.errstate(invalid="ignore", divide="ignore"):
         share = summary.values["mse_standard_error"] / summary.values["mse_mean"]
-    return _order_maps(summary, share, "standard error / mean squared error", rings=False)
+    return _order_maps(summary, share, "standard error / mean", rings=False)
 
 
 def _order_maps(summary: Summary, values: NDArray[Any], label: str, *, rings: bool) -> Figure:
@@ -51,9 +53,10 @@ def _order_maps(summary: Summary, values: NDArray[Any], label: str, *, rings: bo
                     place.set_xlabel("order p")
                 if j == 0:
                     place.set_ylabel(f"{name_of(distribution)}\nmeasurements M")
-            figure.colorbar(mesh, ax=list(places[i]), label=label, pad=0.01, aspect=14)
+            bar = figure.colorbar(mesh, ax=list(places[i]), label=label, pad=0.01, aspect=14)
+            bar.ax.yaxis.set_minor_formatter(NullFormatter())
         note = "; white ring: the best order by more than two standard errors" if rings else ""
-        figure.suptitle(f"{label[0].upper()}{label[1:]}, N = {summary.manifest['study']['n']}{note}")
+        figure.suptitle(f"{label[0].upper()}{label[1:]}, N = {_study(summary)['n']}{note}")
         return figure
 
 
@@ -84,7 +87,7 @@ def _norm(values: NDArray[Any]) -> Normalize:
 
 def success_maps(summary: Summary) -> Figure:
     """The success rate over (K, M), a phase diagram: a row a distribution, a column an order (or one for all)."""
-    axes = summary.axes
+    axes, n = summary.axes, _study(summary)["n"]
     orders: tuple[Any, ...] = axes.get("orders", (None,))
     if len(orders) > 6:
         orders = tuple(order for order in orders if order in (1, 2, 3, 4, 6, 10)) or orders[:6]
@@ -98,7 +101,7 @@ def success_maps(summary: Summary) -> Figure:
                 mesh = place.pcolormesh(
                     edges(axes["measurements"]), edges(axes["nonzeros"]), rate, vmin=0, vmax=1, rasterized=True
                 )
-                place.plot([0, 100], [0, 100], color="white", linewidth=0.8, linestyle=":")
+                place.plot([0, n], [0, n], color="white", linewidth=0.8, linestyle=":")
                 place.set(xlim=edges(axes["measurements"])[[0, -1]], ylim=edges(axes["nonzeros"])[[0, -1]])
                 if i == 0 and order is not None:
                     place.set_title(f"order {order:g}")
@@ -107,6 +110,15 @@ def success_maps(summary: Summary) -> Figure:
                 if j == 0:
                     place.set_ylabel(f"{name_of(distribution)}\nnon-zeros K")
         figure.colorbar(mesh, ax=list(places.flat), label="success rate", aspect=30)
-        limit = summary.manifest["study"]["success_below"]
+        limit = _study(summary)["success_below"]
         figure.suptitle(f"Success: relative error at most {limit:g} (dotted: M = K)")
         return figure
+
+
+def _study(summary: Summary) -> Mapping[str, Any]:
+    """The study's keys; of several put together, those of the first."""
+    manifest = summary.manifest
+    while "studies" in manifest:
+        manifest = next(iter(manifest["studies"].values()))
+    study: Mapping[str, Any] = manifest["study"]
+    return study
