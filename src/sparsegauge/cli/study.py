@@ -15,14 +15,14 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from .manners import Quiet, progress
+
 if TYPE_CHECKING:
     from concurrent.futures import Executor
 
     from ..study.store import Status
 
 study = typer.Typer(no_args_is_help=True, help="Run a grid of recoveries, see how far it is, draw and export it.")
-
-Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="Print nothing unless something fails.")]
 
 
 class FigureKind(StrEnum):
@@ -54,10 +54,7 @@ def run(
 
     Exit codes: 0 finished, 1 stopped by Ctrl-C, 2 an error.
     """
-    from rich.console import Console
-
-    console = Console(stderr=True)
-    with _bar(console, quiet) as show, _warnings_as_lines(), _executor(workers, dask) as executor:
+    with _bar(quiet) as show, _warnings_as_lines(), _executor(workers, dask) as executor:
         from ..study.plan import Study
         from ..study.run import run_study
 
@@ -114,33 +111,26 @@ def figures(
 
     Of a study that is not finished, what is there so far is drawn.
     """
-    from rich.console import Console
-
-    console = Console(stderr=True)
-    with console.status("loading") if console.is_terminal and not quiet else contextlib.nullcontext() as shown:
+    with progress(quiet=quiet) as bar, _warnings_as_lines():
+        task = bar.add_task("loading", total=None)
         from ..study.figures.drawing import save_figures
         from ..study.summary import summarise
 
         def announce(name: str) -> None:
-            if shown is not None:
-                shown.update(f"drawing {name}")
+            bar.update(task, description=f"drawing {name}")
 
-        with _warnings_as_lines():
-            paths = save_figures(summarise(store), output.absolute(), kind=kind.value, progress=announce)
+        paths = save_figures(summarise(store), output.absolute(), kind=kind.value, progress=announce)
     if not quiet:
         print("\n".join(map(str, paths)))
 
 
 @contextlib.contextmanager
-def _bar(console: Any, quiet: bool) -> Iterator[Any]:
-    from rich.progress import BarColumn, Progress, TextColumn
-
-    words = TextColumn("{task.fields[words]}")
-    with Progress(BarColumn(), words, console=console, transient=True, disable=quiet or not console.is_terminal) as bar:
-        task = bar.add_task("", total=None, words="loading")
+def _bar(quiet: bool) -> Iterator[Any]:
+    with progress(quiet=quiet) as bar:
+        task = bar.add_task("loading", total=None)
 
         def show(status: Status) -> None:
-            bar.update(task, total=status.total, completed=status.done, words=_line(status))
+            bar.update(task, total=status.total, completed=status.done, description=_line(status))
 
         yield show
 
