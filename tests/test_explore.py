@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+import errno
 import io
 import logging
 import os
 import socket
 import tempfile
+import threading
 
 import numpy as np
 import pytest
+from threadpoolctl import threadpool_info, threadpool_limits
 
 import sparsegauge as sg
 from sparsegauge.cli import main
@@ -186,6 +189,51 @@ def test_a_solver_that_fails_leaves_a_sentence(monkeypatch):
     assert run.last() is None
 
 
+def blas_threads():
+    return {pool["num_threads"] for pool in threadpool_info() if pool["user_api"] == "blas"}
+
+
+class Overlapping:
+    """A server, and all its pages do: two runs of which the first to begin is the first to end."""
+
+    def __init__(self):
+        self.io_loop, self.stopped = self, False
+        self.inside, self.leave = ([threading.Event(), threading.Event()] for _ in range(2))
+        self.seen = []
+
+    def recover(self, *_, rng, **__):
+        self.inside[rng].set()
+        assert self.leave[rng].wait(60)
+        return "found"
+
+    def start(self):
+        runs = [trial.Run(trial_of(seed=seed)) for seed in (0, 1)]
+        for run, inside in zip(runs, self.inside, strict=True):
+            run.start()
+            assert inside.wait(60)
+            self.seen.append(blas_threads())
+        for run, leave in zip(runs, self.leave, strict=True):
+            leave.set()
+            run.join(60)
+            assert run.result == "found"
+            self.seen.append(blas_threads())
+        raise KeyboardInterrupt
+
+    def stop(self):
+        self.stopped = True
+
+
+def test_blas_has_one_thread_while_the_page_is_served_and_its_own_number_afterwards(monkeypatch):
+    running = Overlapping()
+    monkeypatch.setattr(trial, "recover", running.recover)
+    with threadpool_limits(2, user_api="blas"):
+        before = blas_threads()
+        server.serve(running)
+        assert running.seen == [{1}] * 4
+        assert running.stopped
+        assert blas_threads() == before
+
+
 def test_pieces_are_small_and_refused_where_there_is_nothing():
     assert trial.piece(sg.demo("camera"), "wavelet").size == trial.SIDE**2
     assert trial.piece(sg.demo("doppler"), "DCT").size == trial.LONGEST
@@ -262,6 +310,21 @@ def test_a_name_leads_nowhere_else_and_nothing_is_left(tmp_path, monkeypatch, na
     (signal,) = read(npy(random_signal(0)), name)
     assert signal.name == "x.npy"
     assert os.listdir(tmp_path) == []
+
+
+def test_a_name_too_long_for_a_file_system_is_cut_and_keeps_its_end():
+    (signal,) = read(npy(random_signal(0)), "\N{GRINNING FACE}" * 80 + ".npy")
+    assert signal.name.endswith("\N{GRINNING FACE}.npy")
+    assert len(signal.name.encode()) <= upload.LONGEST_NAME
+
+
+def test_a_full_disk_is_no_word_about_the_temporary_directory(monkeypatch):
+    def full(path, data):
+        raise OSError(errno.ENOSPC, "No space left on device", str(path))
+
+    monkeypatch.setattr(upload.Path, "write_bytes", full)
+    with pytest.raises(sg.InvalidInput, match=r"No space left on device: 'x\.npy'"):
+        read(npy(random_signal(0)), "x.npy")
 
 
 @pytest.mark.parametrize("name", ["", "..", ".", "a\nb"])
@@ -395,3 +458,34 @@ def test_what_nobody_thought_of_is_a_message_too(measuring, monkeypatch):
     monkeypatch.setattr(measuring.now, "sparsity", fail)
     measuring.order.value = 7.0
     assert "ZeroDivisionError: no" in measuring.message.object
+
+
+def test_columns_of_one_name_are_all_kept(measuring):
+    measuring.file.value = {"t.csv": "a,a,a (2),b\n1,2,5,7\n3,4,6,0\n"}
+    assert not measuring.message.visible
+    names = ["t.csv, a", "t.csv, a (2)", "t.csv, a (2) (2)", "t.csv, b"]
+    assert measuring.which.options[:4] == names
+    assert [measuring.uploaded[name].values.tolist() for name in names] == [[1, 3], [2, 4], [5, 6], [7, 0]]
+
+
+def test_a_failure_is_gone_from_the_page_when_the_next_run_begins(monkeypatch):
+    from sparsegauge.explore.recovering import Recovering
+
+    def refuse(*_, **__):
+        raise RuntimeError("no")
+
+    def finish(page):
+        page._begin()
+        page.run.join(60)
+        while page.timer is not None:
+            page._tick()
+
+    page = Recovering()
+    page.take(checked("x", random_signal(0)), "samples")
+    with monkeypatch.context() as broken:
+        broken.setattr(trial, "recover", refuse)
+        finish(page)
+    assert page.message.visible
+    finish(page)
+    assert page.run.result is not None
+    assert not page.message.visible

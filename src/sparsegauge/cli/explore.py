@@ -37,9 +37,4 @@ def explore(
     print(f"{url}  (Ctrl-C ends it)", flush=True)
     if browser:
         running.show("/")
-    try:
-        running.io_loop.start()
-    except KeyboardInterrupt:
-        pass
-    finally:
-        running.stop()
+    server.serve(running)

@@ -6,7 +6,8 @@
 from __future__ import annotations
 
 import html
-from collections.abc import Callable
+import itertools
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import panel as pn
@@ -86,7 +87,7 @@ class Measuring:
         name, data = list(self.file.value.items())[-1]
         raw = data.encode() if isinstance(data, str) else bytes(data)
         found = read_upload(raw, name, max_mb=self.max_upload_mb)
-        self.uploaded = {f"{signal.name} (file)" if signal.name in DEMOS else signal.name: signal for signal in found}
+        self.uploaded = _by_name(found)
         first = next(iter(self.uploaded))
         again = self.which.value == first
         self.which.param.update(options=[*self.uploaded, *DEMOS], value=first)
@@ -100,7 +101,7 @@ class Measuring:
         self.this = (name, chosen) if name not in self.uploaded else None
         self.standings = ranking.standings(self.now.values, self.this)
         shape = " × ".join(f"{length:,}" for length in signal.values.shape)
-        self.what.object = layout.paragraph(html.escape(signal.note or f"{signal.name}: {shape} numbers"))
+        self.what.object = layout.paragraph(html.escape(signal.note or f"{name}: {shape} numbers"))
         self.profile.show_profiles(self._profiles(signal), chosen)
         self._show_order()
         self.on_signal(signal, chosen)
@@ -149,3 +150,13 @@ class Measuring:
     def standing(self) -> Any:
         """The right column."""
         return layout.card("Rank by every metric", layout.text(layout.RANKING), layout.drawn(self.ranking.figure))
+
+
+def _by_name(signals: Sequence[Signal]) -> dict[str, Signal]:
+    """Each under a name of its own: two columns may have the same, and a file that of a demo."""
+    found: dict[str, Signal] = {}
+    for signal in signals:
+        wanted = f"{signal.name} (file)" if signal.name in DEMOS else signal.name
+        names = itertools.chain([wanted], (f"{wanted} ({k})" for k in itertools.count(2)))
+        found[next(name for name in names if name not in found)] = signal
+    return found

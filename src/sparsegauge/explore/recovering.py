@@ -104,6 +104,7 @@ class Recovering:
 
     def _begin(self) -> None:
         self.close()
+        self.message.visible = False  # what it says is about the run before
         self._show_truth()
         self.run, self.shown = Run(self._set_up()), 0
         self.go.disabled, self.halt.disabled = True, False

@@ -95,6 +95,23 @@ def make_server(*, address: str, port: int, max_upload_mb: float) -> tuple[Any, 
     return server, f"http://{address}:{port}/"
 
 
+def serve(server: Any) -> None:
+    """Until Ctrl-C.
+
+    Systems as small as a page's are solved far faster by one thread than by several that wait for each other. The
+    number of BLAS's threads is the process's: runs that overlap must not set and reset it each for itself.
+    """
+    from ..study.run import one_blas_thread
+
+    with one_blas_thread:
+        try:
+            server.io_loop.start()
+        except KeyboardInterrupt:
+            pass
+        finally:
+            server.stop()
+
+
 def _closed_pages_are_no_news(record: logging.LogRecord) -> bool:
     """Whether to log it: a page that was closed while it was being told something is an everyday thing."""
     return "connection was closed" not in record.getMessage() and "WebSocketClosedError" not in record.getMessage()

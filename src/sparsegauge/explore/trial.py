@@ -9,7 +9,6 @@ from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
-import threadpoolctl  # type: ignore[import-untyped]
 from numpy.typing import NDArray
 
 from .._arrays import Array
@@ -136,11 +135,9 @@ class Run:
         trial = self.trial
         try:
             solver = SOLVERS[trial.solver]()
-            # Systems as small as these are solved far faster by one thread than by several that wait for each other.
-            with threadpoolctl.threadpool_limits(1, user_api="blas"):
-                self.result = recover(
-                    trial.A, trial.y, solver=solver, noise=trial.noise, rng=trial.seed, callback=self._collect
-                )
+            self.result = recover(
+                trial.A, trial.y, solver=solver, noise=trial.noise, rng=trial.seed, callback=self._collect
+            )
         except Exception as error:  # a page shows a sentence, whatever it was
             self.failure = " ".join(str(error).split()) or type(error).__name__
 

@@ -15,7 +15,7 @@ from .model import Signal, checked
 
 MOST_SIGNALS = 200  # of one file, for the list of them to stay a list
 MEGABYTE = 1_000_000
-LONGEST_NAME = 80
+LONGEST_NAME = 120  # bytes, of the 255 that a file system allows
 
 
 def read_upload(data: bytes, name: str, *, max_mb: float) -> list[Signal]:
@@ -36,8 +36,8 @@ def read_upload(data: bytes, name: str, *, max_mb: float) -> list[Signal]:
         )
     with tempfile.TemporaryDirectory(prefix="sparsegauge-") as directory:
         path = Path(directory) / _base(name)
-        path.write_bytes(data)
         try:
+            path.write_bytes(data)
             return _signals(path)
         except (InvalidInput, OSError) as error:  # the directory is of no interest to the reader
             raise InvalidInput(str(error).replace(f"{directory}/", "")) from error
@@ -46,7 +46,9 @@ def read_upload(data: bytes, name: str, *, max_mb: float) -> list[Signal]:
 def _base(name: str) -> str:
     """The last part of a file name from outside, and nothing that could lead elsewhere."""
     last = PurePosixPath(PureWindowsPath(name).name).name
-    return "".join(c if c.isprintable() else "_" for c in last)[-LONGEST_NAME:].strip(". ") or "upload"
+    printable = "".join(c if c.isprintable() else "_" for c in last)
+    end = printable.encode()[-LONGEST_NAME:].decode(errors="ignore")  # the end, which says what kind of file it is
+    return end.strip(". ") or "upload"
 
 
 def _signals(path: Path) -> list[Signal]:
