@@ -98,6 +98,19 @@ def test_a_column_of_measurements_will_do(run, files, tmp_path):
     assert run(*files, "-o", tmp_path / "x.npy", "-q") == (0, "", "")
 
 
+@pytest.mark.parametrize("ending", [".npy", ".csv"])
+@pytest.mark.parametrize("y", [np.array([6.0]), np.array([[6.0]])])
+def test_one_measurement_is_enough_for_one_entry(run, tmp_path, ending, y):
+    def save(name, array):
+        path = tmp_path / f"{name}{ending}"
+        np.save(path, array) if ending == ".npy" else np.savetxt(path, array, delimiter=",")
+        return path
+
+    paths = ["--matrix", save("A", np.array([[1.0, 3.0, 0.5]])), "--measurements", save("y", y)]
+    assert run("recover", *paths, "-o", tmp_path / "x.npy", "-q") == (0, "", "")
+    np.testing.assert_allclose(np.load(tmp_path / "x.npy"), [0, 2, 0], atol=2e-6)  # a millionth of the largest
+
+
 @pytest.mark.parametrize(
     ("arguments", "word"),
     [
@@ -115,6 +128,7 @@ def test_a_column_of_measurements_will_do(run, files, tmp_path):
         (["--matrix", "object.npy"], "object.npy"),
         (["--matrix", "empty.npy"], "empty.npy"),
         (["--matrix", "missing.npy"], "No such file"),
+        (["--matrix", "pipe"], "pipe: is not a regular file; copy what it holds into one"),
         (["--matrix", "two.npz"], "holds 2 arrays (a, b)"),
         (["--matrix", "words.csv"], "numbers throughout"),
         (["--matrix", "complex.npy", "--output", "x.csv"], "use .npy"),
@@ -128,6 +142,7 @@ def test_wrong_input_is_one_line_and_leaves_the_old_file(run, files, tmp_path, m
     np.save("object.npy", np.array([{}]), allow_pickle=True)
     (tmp_path / "text.npy").write_text("1 2 3")
     (tmp_path / "empty.npy").touch()
+    os.mkfifo("pipe")
     np.savez("two.npz", a=A, b=A)
     (tmp_path / "words.csv").write_text("a,b,c\n" + "1,two,3\n" * 20)
     (tmp_path / "x.npy").write_text("old")

@@ -96,7 +96,7 @@ class _Options:
 
     def made(self) -> Solver:
         """The solver, by its name in Python however it is capitalised."""
-        from ..study.plan import SOLVERS
+        from ..study.plan import SOLVERS, has_order
 
         by_word = {name.casefold(): kind for name, kind in SOLVERS.items()}
         word = "portfolio" if self.solver is None else self.solver.casefold()
@@ -105,14 +105,10 @@ class _Options:
         kind = by_word[word]
         if self.order is None:
             return kind()
-        if not _has_order(kind):
-            ordered = ", ".join(name for name, one in SOLVERS.items() if _has_order(one))
+        if not has_order(kind):
+            ordered = ", ".join(name for name, one in SOLVERS.items() if has_order(one))
             raise InvalidInput(f"--order: {kind.__name__} has no order; take --solver {ordered}, or leave it out")
         return kind(order=self.order)  # type: ignore[call-arg]
-
-
-def _has_order(kind: type[Solver]) -> bool:
-    return "order" in {field.name for field in dataclasses.fields(kind)}
 
 
 # --- one's own data
@@ -130,7 +126,7 @@ def _recover_files(
         from ..recovery.portfolio import recover as solve
 
         chosen = options.made()
-        A, y = _read(matrix), _read(measurements).squeeze()
+        A, y = _read_problem(matrix, measurements)
         _check_kind(output, A, y)
         bar.update(task, description=f"{type(chosen).__name__} on {' x '.join(map(str, A.shape))}")
         bounds = (0, None) if options.nonnegative else None
@@ -170,6 +166,14 @@ def _read(path: Path) -> NDArray[Any]:
             f"{path} holds {len(found)} arrays ({names}); save the one that is meant in a file of its own"
         )
     return np.array(found[0].array())
+
+
+def _read_problem(matrix: Path, measurements: Path) -> tuple[NDArray[Any], NDArray[Any]]:
+    """A and y; y may be a column, and A is one row if y is one number, since a line of text is read as a signal."""
+    import numpy as np
+
+    A, y = _read(matrix), np.atleast_1d(_read(measurements).squeeze())
+    return (np.atleast_2d(A) if y.size == 1 else A), y
 
 
 def _check_kind(output: Path, A: NDArray[Any], y: NDArray[Any]) -> None:

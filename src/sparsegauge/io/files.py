@@ -87,7 +87,7 @@ def _check_file(path: Path) -> None:
     if stat.S_ISDIR(mode):
         raise OSError(errno.EISDIR, "is a directory; name files in it, or a pattern such as '*.csv'", str(path))
     if not stat.S_ISREG(mode):
-        raise OSError(errno.EINVAL, "is neither a file nor a pipe", str(path))
+        raise OSError(errno.EINVAL, "is not a regular file; copy what it holds into one", str(path))
     if path.stat().st_size == 0:
         raise InvalidInput(f"{shown(path)} is empty; there is nothing to measure")
 

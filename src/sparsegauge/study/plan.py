@@ -131,9 +131,9 @@ class Study:
         _check_solver(self.solver)
         name = type(self.solver).__name__
         orders: tuple[float, ...] = _axis("orders", self.orders, check_order, may_be_empty=True)
-        if orders and not _has_order(self.solver):
+        if orders and not has_order(self.solver):
             raise InvalidInput(f"orders: {name} has no order; leave the key out")
-        if not orders and _has_order(self.solver):
+        if not orders and has_order(self.solver):
             raise InvalidInput(f"orders must have at least one value, since {name} has an order; got none")
         for order in orders:
             try:
@@ -285,7 +285,8 @@ def _spread(key: str, values: Any) -> Any:
     return [round(start + k * step, 12) for k in range(count + 1)]  # 1.2 and not 1.2000000000000002
 
 
-def _has_order(solver: Solver | type[Solver]) -> bool:
+def has_order(solver: Solver | type[Solver]) -> bool:
+    """Whether a solver, or a kind of solver, has the option `order`."""
     return "order" in {field.name for field in dataclasses.fields(solver)}
 
 
