@@ -25,7 +25,7 @@ from PIL import Image
 
 import sparsegauge.io.contents as contents_module
 from sparsegauge import InvalidInput, MissingExtra
-from sparsegauge.io import FORMATS, expand, open_file, spooled
+from sparsegauge.io import FORMATS, expand, matlab, open_file, spooled
 from sparsegauge.io.contents import BLOCK_BYTES
 from strategies import law
 
@@ -247,6 +247,15 @@ def text(path, written, **options):
         ("a\x1b[31m,b\n1,2\n3,4\n", [[1, 2], [3, 4]], ("a�[31m", "b")),
         ("a,b\n1,2\n".encode("utf-16"), [[1, 2]], ("a", "b")),
         ("Größe,b\n1,2\n3,4\n".encode("latin-1"), [[1, 2], [3, 4]], ("Gr��e", "b")),
+        ("nan\n1\n2\n5\n", [np.nan, 1, 2, 5], ()),
+        ("-\n1\n2", [np.nan, 1, 2], ()),
+        ("NA,?\n1,2\n", [[np.nan, np.nan], [1, 2]], ("column 1", "column 2")),
+        ("NA,b\n1,2\n", [[1, 2]], ("NA", "b")),
+        ("1 2 nan 4", [1, 2, np.nan, 4], ()),
+        ("-,2,,NA\n", [np.nan, 2, np.nan, np.nan], ()),
+        ("1,2,3,\n", [1, 2, 3], ()),
+        ("1 2 # a remark\n3 4\n", [[1, 2], [3, 4]], ("column 1", "column 2")),
+        ("u 1 2\nv 3 4 # a remark\n", [[1, 2], [3, 4]], ("column 2", "column 3")),
     ],
 )
 def test_text_as_people_write_it(tmp_path, written, values, labels):
@@ -268,9 +277,12 @@ def test_columns_of_text_are_left_out_and_named(tmp_path, notes):
 @pytest.mark.parametrize(
     ("written", "says"),
     [
-        ("a,b\n1,2\n3\n", "line 3: 1 fields where the other rows have 2"),
+        ("a,b\n1,2\n3\n", "line 3: 1 fields where the first lines have 2"),
         ("1,2\n3,4,5\n", "line 2: 3 fields"),
         ("d,a\nx,1\ny,2,3\n", "line 3: 3 fields"),
+        ("a 1 2\nb 3 4 99\n", "line 2: 4 fields where the first lines have 3"),
+        ("time (s) value\n0 1\n1 2\n", "line 2: 2 fields where the first lines have 3"),
+        ("nan -\n", "no column of numbers"),
         ("a,b\n1,2\n\n# no\n3,oops\n", "line 5, b: 'oops' is not a number"),
         ("1\n2\n3_0\n", "line 3, column 1: '3_0' is not a number"),
         ("name,place\nx,y\n", "no column of numbers"),
@@ -353,6 +365,28 @@ def test_a_header_that_promises_ten_gigabytes(tmp_path):
     refuse(tmp_path / "n.npy", "negative")
 
 
+@pytest.mark.parametrize("version", [(2, 0), (3, 0)])
+def test_a_header_of_megabytes_is_not_read(tmp_path, version):
+    long = np.lib.format.magic(*version) + struct.pack("<I", 1 << 24) + b" " * (1 << 24)
+    (tmp_path / "x.npy").write_bytes(long)
+    archive(tmp_path / "x.npz", long)
+    for name in ("x.npy", "x.npz"):
+        tracemalloc.start()
+        refuse(tmp_path / name, "header of 16,777,216 bytes")
+        peak = tracemalloc.get_traced_memory()[1]
+        tracemalloc.stop()
+        assert peak < 1 << 20
+
+
+@pytest.mark.parametrize("version", [(1, 0), (2, 0), (3, 0)])
+def test_every_version_of_header_is_read(tmp_path, version):
+    with (tmp_path / "x.npy").open("wb") as file:
+        np.lib.format.write_array(file, X, version=version)
+    archive(tmp_path / "x.npz", (tmp_path / "x.npy").read_bytes())
+    for name in ("x.npy", "x.npz"):
+        np.testing.assert_array_equal(only(tmp_path / name).array(), X)
+
+
 def test_an_archive_that_unpacks_into_gigabytes(tmp_path, monkeypatch):
     monkeypatch.setattr(contents_module, "LARGEST_SURPRISE", 1 << 20)
     np.savez_compressed(tmp_path / "x.npz", x=np.zeros(1 << 20))
@@ -415,6 +449,23 @@ def test_a_matlab_file_that_ends_its_reader_is_one_sentence(tmp_path):
     refuse(tmp_path / "x.mat", "damaged|not a MATLAB file")
 
 
+FULL = "import resource\nresource.setrlimit(resource.RLIMIT_FSIZE, (200, 200))\n"
+DENIED = "import numpy\ndef savez(*_, **__): raise PermissionError(13, 'Permission denied')\nnumpy.savez = savez\n"
+
+
+@pytest.mark.parametrize(("before", "says"), [(FULL, "File too large"), (DENIED, "Permission denied")])
+def test_a_copy_of_a_matlab_file_that_cannot_be_written_is_no_damage(tmp_path, monkeypatch, before, says):
+    scipy.io.savemat(tmp_path / "x.mat", {"a": X})
+    monkeypatch.setattr(matlab, "CHILD", before + matlab.CHILD)
+    assert "damaged" not in refuse(tmp_path / "x.mat", says, OSError)
+
+
+def test_a_reader_of_matlab_files_that_fails_is_quoted(tmp_path, monkeypatch):
+    scipy.io.savemat(tmp_path / "x.mat", {"a": X})
+    monkeypatch.setattr(matlab, "CHILD", "import no_such_module")
+    assert "damaged" not in refuse(tmp_path / "x.mat", r"\(ModuleNotFoundError: No module named 'no_such_module'\)")
+
+
 def test_a_matlab_file_whose_numbers_are_more_than_its_array_holds(tmp_path):
     name = b"\x01\x00\x01\x00a\x00\x00\x00"
     flags, dims = struct.pack("<4I", 6, 8, 6, 0), struct.pack("<4I", 5, 8, 1, 40)
@@ -453,7 +504,9 @@ def test_files_without_names_refuse_a_key(tmp_path, ending):
 def test_paths_that_are_no_files(tmp_path):
     refuse(tmp_path, "is a directory", OSError)
     refuse(tmp_path / "missing.npy", "No such file", FileNotFoundError)
-    refuse("/dev/null", "neither a file nor a pipe", OSError)
+    refuse("/dev/null", "is not a regular file", OSError)
+    os.mkfifo(tmp_path / "pipe")
+    refuse(tmp_path / "pipe", "is not a regular file; copy what it holds into one", OSError)
     (tmp_path / "x.docx").write_bytes(b"word")
     refuse(tmp_path / "x.docx", "no known kind: the endings are .npy")
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import os
 import zipfile
 from collections.abc import Callable
 from pathlib import Path
@@ -14,6 +15,7 @@ from numpy.lib import format as npy
 from ..errors import InvalidInput
 from .contents import Contents, choose, numbers, reading, refuse_bomb, shown
 
+LONGEST_HEADER = 1 << 16  # in bytes; those that NumPy writes for plain arrays have about a hundred
 SPARSE_MEMBERS = {"data.npy", "format.npy", "shape.npy"}  # what scipy.sparse.save_npz writes
 
 
@@ -77,11 +79,22 @@ def _member(archive: zipfile.ZipFile, info: zipfile.ZipInfo) -> np.ndarray[Any, 
 
 def _header(file: IO[bytes]) -> tuple[tuple[int, ...], np.dtype[Any]]:
     version = npy.read_magic(file)
+    if version != (1, 0):
+        _refuse_long_header(file)
     read = npy.read_array_header_1_0 if version == (1, 0) else npy.read_array_header_2_0
     shape, _, dtype = read(file)
     if any(length < 0 for length in shape):
         raise ValueError(f"shape {shape} is negative")
     return shape, dtype
+
+
+def _refuse_long_header(file: IO[bytes]) -> None:
+    """Ahead of NumPy, which reads, and unpacks, all of a header before it looks at its length."""
+    size = file.read(4)
+    file.seek(-len(size), os.SEEK_CUR)
+    length = int.from_bytes(size, "little")
+    if length > LONGEST_HEADER:
+        raise ValueError(f"it has a header of {length:,} bytes; at most {LONGEST_HEADER:,} are read")
 
 
 def _check(path: Path, shape: tuple[int, ...], dtype: np.dtype[Any]) -> None:

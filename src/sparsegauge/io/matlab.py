@@ -28,17 +28,30 @@ def read_mat(path: Path, key: str | None, note: Callable[[str], None]) -> list[C
     _refuse_hdf5(path)
     with tempfile.TemporaryDirectory(prefix="sparsegauge-") as directory:
         # -P: no module of the directory that the user happens to be in
-        command = [sys.executable, "-P", "-c", CHILD, str(path.absolute()), directory, json.dumps(key)]
+        copy = Path(directory) / "arrays.npz"
+        command = [sys.executable, "-P", "-c", CHILD, str(path.absolute()), str(copy), json.dumps(key)]
         done = subprocess.run(command, capture_output=True, check=False)
         if done.returncode != 0:
-            raise InvalidInput(f"{shown(path)} is damaged: reading it ended the process that did; save it again")
+            raise InvalidInput(_why_ended(path, done))
         facts = json.loads(done.stdout)
+        if facts["failed"]:
+            number, words = facts["failed"]
+            raise OSError(number, f"cannot be read by way of a copy in {directory} ({words})", str(path))
         for text in facts["notes"]:
             note(text.replace(shown(path.absolute()), shown(path)))
         if facts["error"]:
             raise InvalidInput(facts["error"].replace(shown(path.absolute()), shown(path)))
-        arrays = [np.load(Path(directory) / f"{i}.npy", allow_pickle=False) for i in range(len(facts["names"]))]
+        with np.load(copy, allow_pickle=False) as archive:
+            arrays = [archive[f"arr_{i}"] for i in range(len(facts["names"]))]
     return [Contents(axis=-1, values=array, name=name) for name, array in zip(facts["names"], arrays, strict=True)]
+
+
+def _why_ended(path: Path, done: subprocess.CompletedProcess[bytes]) -> str:
+    """Python says what it could not do and ends with 1; anything else is a crash."""
+    said = done.stderr.decode(errors="replace").strip().splitlines()
+    if done.returncode == 1 and said:
+        return f"{shown(path)} cannot be read: the process that reads it failed ({shown(said[-1])[:200]})"
+    return f"{shown(path)} is damaged, or too large for memory: reading it ended the process that did; save it again"
 
 
 def _refuse_hdf5(path: Path) -> None:

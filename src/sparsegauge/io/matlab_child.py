@@ -1,8 +1,9 @@
-"""What runs in the process that reads a MATLAB file: plain arrays go to .npy files, the rest is told as JSON."""
+"""What runs in the process that reads a MATLAB file: plain arrays go to an .npz file, the rest is told as JSON."""
 
 from __future__ import annotations
 
 import contextlib
+import errno
 import json
 import math
 import sys
@@ -18,15 +19,18 @@ PLAIN = {"double", "single", "logical"} | {f"{sign}int{bits}" for sign in ("", "
 
 
 def main() -> None:
-    """Read the file named first into the directory named second; the third is the key, as JSON."""
-    path, directory, key = Path(sys.argv[1]), Path(sys.argv[2]), json.loads(sys.argv[3])
-    facts: dict[str, Any] = {"names": [], "notes": [], "error": None}
+    """Read the file named first into the archive named second; the third is the key, as JSON."""
+    path, copy, key = Path(sys.argv[1]), Path(sys.argv[2]), json.loads(sys.argv[3])
+    facts: dict[str, Any] = {"names": [], "notes": [], "error": None, "failed": None}
     try:
-        for i, (name, array) in enumerate(_arrays(path, key, facts["notes"])):
-            np.save(directory / f"{i}.npy", array, allow_pickle=False)
-            facts["names"].append(shown(name))
+        found = _arrays(path, key, facts["notes"])
+        # not np.save: it leaves the end of an array to C, and does not notice that the disk is full
+        np.savez(copy, *(array for _, array in found))
+        facts["names"] = [shown(name) for name, _ in found]
     except InvalidInput as error:
         facts["error"] = str(error)
+    except OSError as error:
+        facts["failed"] = [error.errno or errno.EIO, shown(error.strerror or error)]
     sys.stdout.write(json.dumps(facts))
 
 

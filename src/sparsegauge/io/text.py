@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import csv
 import math
+import re
 import warnings
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
@@ -24,6 +25,7 @@ SAMPLE_BYTES = 1 << 16  # what the layout is guessed from
 DELIMITERS = ("\t", ";", ",")  # else white space; a semicolon goes before a comma, which may be a decimal one
 MISSING = {"", "na", "n/a", "nan", "null", "none", "-", "?"}
 COMMENT = "#"
+REMARK = re.compile(rf"\s{COMMENT}")
 
 
 @dataclass(frozen=True)
@@ -81,7 +83,16 @@ def _layout(path: Path) -> tuple[Layout, list[list[str]]]:
     width = max(len(names), len(rows[0]))
     labels = tuple(shown(name.strip()) or f"column {i + 1}" for i, name in enumerate(_padded(names, width)))
     columns = tuple(i for i in range(width) if any(_is_number(row[i], decimal) for row in rows if i < len(row)))
+    if len(rows) == 1 and columns and not named:
+        columns = _with_missing(rows[0], columns)
     return Layout(path, encoding, delimiter, decimal, skip, labels, named, columns), rows
+
+
+def _with_missing(row: Sequence[str], columns: tuple[int, ...]) -> tuple[int, ...]:
+    """A missing number of a signal on one line is a place in it; nothing after the last delimiter is none."""
+    last = len(row) - 1
+    places = range(len(row) if row[last].strip() else last)
+    return tuple(i for i in places if i in columns or _is_missing(row[i]))
 
 
 def _encoding(path: Path) -> str:
@@ -105,8 +116,13 @@ def _delimiter(lines: Sequence[str]) -> str | None:
 
 def _fields(lines: Sequence[str], delimiter: str | None) -> Iterator[list[str]]:
     if delimiter is None:
-        return (line.split() for line in lines)
+        return map(_words, lines)
     return csv.reader(lines, delimiter=delimiter, skipinitialspace=True)
+
+
+def _words(line: str) -> list[str]:
+    """Without a remark at the end, which NumPy's parser leaves out too."""
+    return (REMARK.split(line, 1)[0] if COMMENT in line else line).split()
 
 
 def _decimal_commas(rows: Sequence[Sequence[str]]) -> bool:
@@ -119,7 +135,7 @@ def _is_header(rows: Sequence[Sequence[str]], decimal: str) -> bool:
     """All words; or a word on top of a column of numbers."""
     first, rest = rows[0], rows[1:]
     if not any(_is_number(field, decimal) for field in first):
-        return any(field.strip() for field in first)
+        return not all(map(_is_missing, first))
     for i, field in enumerate(first):
         below = [row[i] for row in rest if i < len(row)]
         word = not _is_missing(field) and not _is_number(field, decimal)
@@ -188,11 +204,8 @@ def _table(lines: list[str], first: int, layout: Layout, chosen: list[int]) -> N
 
 def _fast(lines: list[str], layout: Layout, chosen: list[int]) -> NDArray[np.float64]:
     width = len(layout.names)
-    if layout.delimiter is not None and len(chosen) < width:
-        # NumPy checks the length of rows only where it reads all of them
-        wrong = (line.count(layout.delimiter) != width - 1 and not _ignored(line) for line in lines)
-        if any(wrong):
-            raise ValueError
+    if len(chosen) < width and any(_width(line, layout) != width and not _ignored(line) for line in lines):
+        raise ValueError  # NumPy checks the length of rows only where it reads all of them
     if layout.decimal == ",":
         lines = [line.replace(",", ".") for line in lines]
     with warnings.catch_warnings():
@@ -211,6 +224,11 @@ def _fast(lines: list[str], layout: Layout, chosen: list[int]) -> NDArray[np.flo
     return table.reshape(-1, len(chosen))
 
 
+def _width(line: str, layout: Layout) -> int:
+    """The number of fields; too many where a delimiter is quoted, which is for `_careful` to see."""
+    return len(_words(line)) if layout.delimiter is None else line.count(layout.delimiter) + 1
+
+
 def _careful(lines: list[str], first: int, layout: Layout, chosen: list[int]) -> NDArray[np.float64]:
     kept = [(first + i, line) for i, line in enumerate(lines) if not _ignored(line)]
     rows = []
@@ -219,7 +237,7 @@ def _careful(lines: list[str], first: int, layout: Layout, chosen: list[int]) ->
     ):
         if len(fields) != len(layout.names):
             raise InvalidInput(
-                f"{shown(layout.path)}, line {number}: {len(fields)} fields where the other rows have "
+                f"{shown(layout.path)}, line {number}: {len(fields)} fields where the first lines have "
                 f"{len(layout.names)}; all rows must be of one length"
             )
         rows.append([_cell(fields[i], number, i, layout) for i in chosen])
