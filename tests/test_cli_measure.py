@@ -10,6 +10,7 @@ import re
 import subprocess
 import sys
 import tracemalloc
+import xml.etree.ElementTree as ElementTree
 from pathlib import Path
 
 import numpy as np
@@ -224,6 +225,15 @@ def test_records_have_the_promised_keys(run):
 # NaN and other mistakes
 
 
+@pytest.mark.parametrize("written", ["nan\n1\n2\n5\n", "1 2 nan 5"])
+def test_a_missing_number_in_text_is_never_passed_over(run, values, written):
+    Path("x.csv").write_text(written, encoding="utf-8")
+    refused(run("x.csv"), "--nan-policy omit")
+    assert values("x.csv", "--nan-policy", "omit", "--order", "2") == {
+        (None, "gds", (("order", 2),), None): pytest.approx(sg.gds([1, 2, 5], 2), rel=1e-13)
+    }
+
+
 def test_nan_is_an_error_by_default(run, values):
     np.save("x.npy", [1.0, np.nan, 3.0])
     refused(run("x.npy"), "x.npy: ", "1 NaN", "--nan-policy omit")
@@ -240,6 +250,8 @@ def test_nan_is_an_error_by_default(run, values):
         (["x.npy", "--transform", "db44"], ["did you mean 'db4'"]),
         (["x.npy", "--transform", "bior2.2"], ["not orthogonal"]),
         (["x.npy", "--order", "1;2"], ["1,2,4", "'1;2'"]),
+        (["x.npy", "--order", ""], ["1,2,4", "''"]),
+        (["x.npy", "--order", ","], ["1,2,4", "','"]),
         (["x.npy", "--order", "0.5"], ["order", "0.5"]),
         (["x.npy", "--order", "2", "-m", "gini"], ["--order is for gds"]),
         (["x.npy", "--all", "-m", "gini"], ["--all"]),
@@ -377,6 +389,16 @@ def test_plots_of_each_kind(run, options):
         assert "x.npy: [1]" in text
     assert not re.search(r"""(src|href)=["'](?!data:|#)""", page), "the page fetches nothing"
     assert "#010101" not in page, "marker colours are replaced"
+
+
+@pytest.mark.parametrize("options", [[], ["--window", "128"], ["--window", "128", "-m", "gini"]])
+def test_names_are_drawn_letter_for_letter(run, options):
+    names = ["a$^$.npy", "_a.npy", "_$x_1$.npy", "a\\$b$.npy"]
+    for name in names:
+        np.save(name, ECG)
+    assert run(*names, "--plot", "x.svg", *options)[::2] == (0, "")
+    drawn = ElementTree.parse("x.svg").iter("{http://www.w3.org/2000/svg}text")
+    assert set(names) <= {(text.text or "").strip() for text in drawn}
 
 
 def test_maps_of_sound_are_in_seconds(run):

@@ -17,6 +17,7 @@ from numpy.typing import NDArray
 
 from .._arrays import Array
 from ..metrics.gds import gds_profile
+from ..study.figures.style import edges
 from .demos import CURVE_POINTS, ORDERS, Decay
 from .destination import replace_file
 from .figures import _STYLE, SMALLEST_MAGNITUDE, _as_html, _label_ticks
@@ -140,7 +141,8 @@ def _curves_figure(lines: Sequence[Curves]) -> Figure:
 
 def _draw_profiles(axes: Axes, lines: Sequence[Curves]) -> None:
     for i, drawing in enumerate(lines):
-        label = drawing.title if drawing.decay is not None else f"{drawing.title} (all zero)"
+        title = _literal(drawing.title)
+        label = title if drawing.decay is not None else f"{title} (all zero)"
         axes.plot(ORDERS, drawing.profile, label=label, **_line(i))
     axes.set(xscale="log", xlim=(1, 20), ylim=(-0.02, 1.02), xlabel="order p", ylabel="sparsity $S_p$ (no unit)")
     shares = {0: "0", 0.2: "0.2", 0.4: "0.4", 0.6: "0.6", 0.8: "0.8", 1: "1"}
@@ -154,7 +156,7 @@ def _draw_decays(axes: Axes, lines: Sequence[Curves]) -> None:
             shown = drawing.decay.magnitudes > 0  # a logarithm has no place for zeros
             shares, magnitudes = drawing.decay.shares[shown], drawing.decay.magnitudes[shown]
             rarest, faintest = min(rarest, shares[0]), min(faintest, magnitudes[-1])
-            axes.plot(shares, magnitudes, label=drawing.title, **_line(i))
+            axes.plot(shares, magnitudes, label=_literal(drawing.title), **_line(i))
     faintest = max(SMALLEST_MAGNITUDE, faintest)
     axes.set(xscale="log", yscale="log", xlim=(rarest, 1), ylim=(0.8 * faintest, 1.5))
     axes.set(xlabel="share of coefficients, from the largest down", ylabel="magnitude (largest = 1)")
@@ -172,6 +174,12 @@ def _line(i: int) -> dict[str, Any]:
     return {"color": COLOURS[i % len(COLOURS)], "linestyle": DASHES[i % len(DASHES)], "linewidth": 1.8}
 
 
+def _literal(name: str) -> str:
+    """A name, shown letter for letter: matplotlib takes $ for a formula, and keeps what begins with _ off a legend."""
+    escaped = name.replace("$", r"\$")
+    return f" {escaped}" if escaped.startswith("_") else escaped
+
+
 def _limits(maps: Sequence[Map]) -> tuple[float, float]:
     """One scale for all maps, from the least to the largest value in them."""
     defined = np.concatenate([np.empty(0), *(drawing.values[np.isfinite(drawing.values)] for drawing in maps)])
@@ -182,14 +190,14 @@ def _limits(maps: Sequence[Map]) -> tuple[float, float]:
 def _draw_map(axes: Axes, drawing: Map, limits: tuple[float, float]) -> Any:
     middles, values = _averaged(drawing.middles, drawing.values)
     seconds = drawing.rate is not None
-    x = _edges(middles / (drawing.rate or 1.0))
-    y = np.exp(_edges(np.log(MAP_ORDERS)))
+    x = edges(middles / (drawing.rate or 1.0))
+    y = np.exp(edges(np.log(MAP_ORDERS)))
     mesh = axes.pcolormesh(x, y, values, cmap="viridis", vmin=limits[0], vmax=limits[1], rasterized=True)
     axes.set(yscale="log", xlabel="time (s)" if seconds else "time (samples)", ylabel="order p")
     axes.set_yticks([1, 2, 4, 8, 16], labels=["1", "2", "4", "8", "16"])
     axes.minorticks_off()
     axes.grid(False)
-    axes.set_title(drawing.title, fontsize="medium", loc="left")
+    axes.set_title(_literal(drawing.title), fontsize="medium", loc="left")
     return mesh
 
 
@@ -197,7 +205,7 @@ def _draw_trace(axes: Axes, trace: Trace) -> None:
     middles, values = _averaged(trace.middles, trace.values[:MOST_SIGNALS])
     for i, (signal, row) in enumerate(zip(trace.signals, values, strict=False)):
         # no dashes: a gap is a window that is all zero
-        axes.plot(middles / (trace.rate or 1.0), row, label=signal, color=COLOURS[i], linewidth=1.3)
+        axes.plot(middles / (trace.rate or 1.0), row, label=_literal(signal), color=COLOURS[i], linewidth=1.3)
     axes.set(xlabel="time (samples)" if trace.rate is None else "time (s)", ylabel=trace.title)
     axes.margins(x=0)
     axes.legend(loc="lower left", bbox_to_anchor=(0, 1), ncols=3, frameon=False, borderpad=0, handlelength=1.5)
@@ -210,14 +218,6 @@ def _averaged(middles: Array, values: Array) -> tuple[Array, Array]:
     starts = np.arange(0, len(middles), step)
     counts = np.diff(np.append(starts, len(middles)))
     return np.add.reduceat(middles, starts) / counts, np.add.reduceat(values, starts, axis=1) / counts
-
-
-def _edges(centres: Array) -> Array:
-    """Borders half-way between the centres, and as far outside at either end."""
-    if len(centres) == 1:
-        return np.array([centres[0] - 0.5, centres[0] + 0.5])
-    between = (centres[1:] + centres[:-1]) / 2
-    return np.concatenate([[2 * centres[0] - between[0]], between, [2 * centres[-1] - between[-1]]])
 
 
 def _page(drawings: Sequence[Drawing]) -> str:

@@ -85,7 +85,7 @@ def parse_measures(metrics: list[str] | None, orders: str | None, every: bool) -
     measures = []
     for name in dict.fromkeys(names):
         if name == "gds":
-            measures += [Measure(name, {"order": p}) for p in _orders(orders or DEFAULT_ORDERS)]
+            measures += [Measure(name, {"order": p}) for p in _orders(DEFAULT_ORDERS if orders is None else orders)]
         else:
             measures.append(Measure(name, check_parameters(METRICS[name], {})))
     return measures
