@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import base64
 import hashlib
+import inspect
 import itertools
 import json
 import re
@@ -29,6 +30,7 @@ from sparsegauge.report.ranking import rank_demos
 from sparsegauge.report.study import view_study
 from sparsegauge.report.typeset import typeset
 from sparsegauge.signals import DEMOS, dct, demo, wavelet
+from sparsegauge.study.lookup import FLAT
 from sparsegauge.study.summary import Summary
 
 VOID = {"meta", "br", "hr", "img", "input", "link", "wbr"}
@@ -328,12 +330,37 @@ def test_gather_hears_of_every_step_and_shows_the_ecg_and_the_picture(tmp_path):
     assert len(render(found).encode()) < 3e6
 
 
-def test_study_embeds_its_arrays_in_single_precision(html, study, page):
-    (data,) = [json.loads(text) for a, text in page.all("script") if a.get("type") == "application/json"]
+def embedded(page):
+    """As a browser reads it, which knows neither NaN nor Infinity."""
+    (text,) = [text for a, text in page.all("script") if a.get("type") == "application/json"]
+    return json.loads(text, parse_constant=lambda word: pytest.fail(f"{word} is not JSON"))
+
+
+def test_study_embeds_its_arrays_in_single_precision(study, page):
+    data = embedded(page)
     for name in ("mean", "error"):
         values = np.frombuffer(base64.b64decode(data[name]), "<f4").reshape(getattr(study, name).shape)
         np.testing.assert_array_equal(values, getattr(study, name).astype(np.float32))
     assert data["orders"] == list(study.orders)
+    assert data["flat"] == FLAT
+    bits = np.unpackbits(np.frombuffer(base64.b64decode(data["recover"]), np.uint8), bitorder="little")
+    np.testing.assert_array_equal(bits[: study.all_recover.size].reshape(study.all_recover.shape), study.all_recover)
+
+
+def test_where_every_order_recovers_the_table_says_so_as_the_lookup_does(study, page, monkeypatch):
+    monkeypatch.setattr("sparsegauge.study.lookup.shipped", lambda name: example_summary())
+    seen = set()
+    for place in study.places():
+        for column in study.columns():
+            choice = study.choice(place, column)
+            if choice is None:
+                continue
+            found = sg.recommend_order(place.panel, place.where[0], study.measurements[column])
+            assert choice.all_recover == found.message.startswith("every order recovers such signals")
+            assert (choice.text == "any") == choice.all_recover
+            seen.add(choice.all_recover)
+    assert seen == {True, False}
+    assert any(text == "any" for _, text in page.all("td"))
 
 
 def test_table_of_orders_is_what_the_lookup_recommends(study, monkeypatch):
@@ -360,7 +387,7 @@ def test_missing_cells_are_said_and_left_blank(study, html):
 def test_any_axes_will_do(results):
     whole = example_summary()
     summary = Summary(
-        {"noise_db": (10, 20), "measurements": (3, 5), "nonzeros": (1,)},
+        {"noise_db": (10.0, np.inf), "measurements": (3, 5), "nonzeros": (1,)},
         {name: np.full((2, 2, 1), 0.5) for name in ("mse_mean", "mse_standard_error")},
         {"studies": {}},
     )
@@ -368,7 +395,12 @@ def test_any_axes_will_do(results):
     assert [slider.axis for slider in view.sliders] == ["noise_db", "nonzeros"]
     assert view.mean.shape == (1, 2, 1, 2, 1)
     assert not view.has_choice
-    assert 'id="order"' not in render(Contents(results[:1], study=view))
+    html = render(Contents(results[:1], study=view))
+    assert 'id="order"' not in html
+    data = embedded(Page(html))
+    assert data["orders"] == [None]
+    assert data["sliders"][0]["values"] == [10, "∞"]
+    assert not {"inf", "nan"} & set(re.findall(r"\w+", re.sub(r"<(style|script).*?</\1>", "", html, flags=re.DOTALL)))
     assert 'id="order"' in render(Contents(results[:1], study=view_study(whole, title="whole")))
 
 
@@ -422,3 +454,35 @@ def test_unfinished_store_is_a_note_and_no_warning(tmp_path, monkeypatch):
     view = read_study(tmp_path)
     assert view is not None
     assert view.notes == ("it has 1 of 2 rows",)
+
+
+def test_an_infinite_order_has_a_label(results):
+    summary = example_summary()
+    orders = (*summary.axes["orders"][:-1], np.inf)
+    view = view_study(Summary({**summary.axes, "orders": orders}, summary.values, summary.manifest), title="infinite")
+    page = Page(render(Contents(results[:1], study=view)))
+    assert embedded(page)["orders"] == [*orders[:-1], "∞"]
+    assert "∞" in [text for _, text in page.all("span")]
+    assert "∞" in [text.removeprefix("≈ ") for _, text in page.all("td")]
+
+
+def test_the_study_here_has_the_name_of_the_directory(tmp_path, monkeypatch):
+    monkeypatch.setattr(report_contents, "summarise", lambda store: example_summary())
+    (tmp_path / "mine").mkdir()
+    monkeypatch.chdir(tmp_path / "mine")
+    assert read_study(".").title == "the study in mine"
+
+
+def test_warnings_of_others_are_passed_on(tmp_path, monkeypatch):
+    def old(store):
+        warnings.warn("it is old", FutureWarning, stacklevel=2)
+        return example_summary()
+
+    monkeypatch.setattr(report_contents, "summarise", old)
+    with pytest.warns(FutureWarning, match="it is old"):
+        assert read_study(tmp_path).notes == ()
+
+
+def test_the_bar_has_words_for_every_step():
+    source = inspect.getsource(gather)
+    assert re.findall(r'progress\("(\w+)"\)', source) == list(STEPS)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import numpy as np
 import pytest
 
 import sparsegauge as sg
@@ -14,6 +15,7 @@ from sparsegauge.report.laws import gather_laws
 from sparsegauge.report.page import render
 from sparsegauge.report.ranking import rank_demos
 from sparsegauge.report.study import view_study
+from sparsegauge.study.summary import Summary
 
 pytestmark = pytest.mark.browser
 
@@ -154,8 +156,26 @@ def test_form_recommends_what_the_library_does(desktop, monkeypatch):
         assert [float(order) for order in data["near"].split()] == list(found.near_optimal)
         assert float(data["value"]) == pytest.approx(found.expected_mse, rel=1e-12)
         assert float(data["spread"]) == pytest.approx(found.standard_error, rel=1e-12)
-        assert page.locator("#chosen .answer").text_content().startswith(f"Order {found.order:g}, expected error")
+        every = found.message.startswith("every order recovers such signals")
+        assert data["allRecover"] == str(every).lower()
+        words = "Any order: every order recovers" if every else f"Order {found.order:g}, expected error"
+        assert page.locator("#chosen .answer").text_content().startswith(words)
         assert page.locator("#chosen-orders tr").count() == len(found.mse_by_order)
+
+
+def test_script_copes_without_orders_and_with_infinite_values(chromium, tmp_path):  # noqa: F811
+    axes = {"noise_db": (10.0, np.inf), "measurements": (3, 5), "nonzeros": (1,)}
+    values = {name: np.full((2, 2, 1), 0.5) for name in ("mse_mean", "mse_standard_error")}
+    path = tmp_path / "report.html"
+    study = view_study(Summary(axes, values, {}), title="noise")
+    path.write_text(render(Contents(measure_demos(["nino"]), study=study)), encoding="utf-8")
+    with open_page(chromium, path.as_uri()) as visit:
+        slider = visit.page.get_by_label("noise, dB =")
+        slider.focus()
+        slider.press("End")
+        assert visit.page.locator("#slider-0-value").text_content() == "∞"
+        assert visit.page.locator("#readout-0").text_content() == "M = 5: 0.500 ± 0.50"
+        visit.assert_clean()
 
 
 def test_form_says_what_is_not_in_the_study(desktop):

@@ -12,14 +12,6 @@ from .manners import Quiet, progress
 if TYPE_CHECKING:
     from rich.progress import Progress
 
-STEPS = {
-    "study": "reading the study",
-    "signals": "measuring the demo signals (compiling, the first time)",
-    "ranking": "ranking them by every metric",
-    "laws": "checking laws and claims",
-    "recoveries": "recovering signals from few measurements",
-}
-
 
 def report(
     store: Annotated[
@@ -43,10 +35,11 @@ def report(
 
 
 def _make_page(store: Path | None, bar: Progress) -> str:
-    task = bar.add_task("loading", total=len(STEPS) + 2)
-    from ..report.contents import gather
+    task = bar.add_task("loading", total=None)
+    from ..report.contents import STEPS, gather
     from ..report.page import render
 
+    bar.update(task, total=len(STEPS) + 2)
     contents = gather(store, progress=lambda step: bar.update(task, description=STEPS[step], advance=1))
     bar.update(task, description="drawing", advance=1)
     return render(contents)

@@ -18,7 +18,13 @@ from .recoveries import Comparison, make_recoveries
 from .study import StudyView, view_study
 
 SHOWN = "spsa"  # of the summaries that ship
-STEPS = ("study", "signals", "ranking", "laws", "recoveries")
+STEPS = {
+    "study": "reading the study",
+    "signals": "measuring the demo signals (compiling, the first time)",
+    "ranking": "ranking them by every metric",
+    "laws": "checking laws and claims",
+    "recoveries": "recovering signals from few measurements",
+}
 
 
 @dataclass(frozen=True)
@@ -63,5 +69,10 @@ def read_study(store: str | PathLike[str] | None) -> StudyView:
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always", StudyWarning)
         summary = summarise(store)
-    notes = [str(warning.message) for warning in caught if issubclass(warning.category, StudyWarning)]
-    return view_study(summary, title=f"the study in {Path(store).name}", notes=notes)
+    notes = []
+    for warning in caught:
+        if issubclass(warning.category, StudyWarning):
+            notes.append(str(warning.message))
+        else:  # not the page's business
+            warnings.warn_explicit(warning.message, warning.category, warning.filename, warning.lineno)
+    return view_study(summary, title=f"the study in {Path(store).resolve().name}", notes=notes)

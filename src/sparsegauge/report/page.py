@@ -13,7 +13,7 @@ from markupsafe import Markup
 from .. import __version__
 from .demos import REPRESENTATIONS, TABLE_ORDERS, Measured
 from .figures import LINES, decay_chart, profile_chart, thumbnail
-from .typeset import typeset
+from .typeset import label, typeset
 
 if TYPE_CHECKING:
     from .contents import Contents
@@ -28,6 +28,7 @@ _TEMPLATES = jinja2.Environment(
     lstrip_blocks=True,
 )
 _TEMPLATES.filters["typeset"] = typeset
+_TEMPLATES.filters["label"] = label
 
 
 def render(contents: Contents) -> str:

@@ -17,8 +17,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .._arrays import Array
-from ..study.lookup import FLAT
+from ..study.lookup import FLAT, RECOVERED
 from ..study.summary import Summary
+from .typeset import label
 
 PANELS, ACROSS, UP = "distributions", "measurements", "orders"  # a map each; its two axes
 LABELS = {"nonzeros": "non-zeros K", "measurements": "measurements M", "orders": "order p", "noise_db": "noise, dB"}
@@ -39,26 +40,44 @@ class Slider:
 
 @dataclass(frozen=True)
 class Place:
-    """One map: a panel at one value of each slider; errors[measurements, orders], NaN where there is none."""
+    """One map: a panel at one value of each slider; errors[measurements, orders], NaN where there is none.
+
+    `all_recover[measurements]` is whether every order recovers such signals.
+    """
 
     panel: str
     where: tuple[Any, ...]
     mean: Array
     error: Array
+    all_recover: NDArray[np.bool_]
 
 
 @dataclass(frozen=True)
 class Choice:
-    """The best order at a place, and the orders within one standard error of it."""
+    """The best order at a place, and the orders within one standard error of it.
+
+    Where `all_recover`, what is left of the errors is rounding, and noise picks the best.
+    """
 
     order: float
     near: tuple[float, ...]
     flat: bool
+    all_recover: bool
+
+    @property
+    def text(self) -> str:
+        """As the table has it."""
+        if self.all_recover:
+            return "any"
+        return f"{'≈ ' if self.flat else ''}{label(self.order)}"
 
 
 @dataclass(frozen=True)
 class StudyView:
-    """Arrays with the axes (panel, slider, ..., measurements, orders), and what they are of."""
+    """Arrays with the axes (panel, slider, ..., measurements, orders), and what they are of.
+
+    `all_recover` has no axis of orders.
+    """
 
     title: str
     panels: tuple[str, ...]
@@ -67,6 +86,7 @@ class StudyView:
     orders: tuple[float, ...]
     mean: NDArray[np.float64]
     error: NDArray[np.float64]
+    all_recover: NDArray[np.bool_]
     facts: dict[str, str]
     notes: tuple[str, ...] = field(default=())
 
@@ -86,6 +106,11 @@ class StudyView:
         return int(np.count_nonzero(np.isnan(self.mean)))
 
     @property
+    def recovered(self) -> float:
+        """The success rate from which on such signals count as recovered."""
+        return RECOVERED
+
+    @property
     def has_choice(self) -> bool:
         """Whether there are orders to choose from."""
         return len(self.orders) > 1
@@ -95,7 +120,8 @@ class StudyView:
         for i, panel in enumerate(self.panels):
             for index in itertools.product(*(range(len(slider.values)) for slider in self.sliders)):
                 where = tuple(slider.values[k] for slider, k in zip(self.sliders, index, strict=True))
-                yield Place(panel, where, self.mean[(i, *index)], self.error[(i, *index)])
+                at = (i, *index)
+                yield Place(panel, where, self.mean[at], self.error[at], self.all_recover[at])
 
     def ticks(self) -> list[tuple[str, float]]:
         """Powers of ten on the scale of colours, and how far along each is, in per cent."""
@@ -119,7 +145,8 @@ class StudyView:
         best = int(np.argmin(mean))
         spread = 0.0 if math.isnan(error[best]) else float(error[best])
         near = tuple(p for p, value in zip(self.orders, mean, strict=True) if value <= mean[best] + spread)
-        return Choice(self.orders[best], near, len(near) >= FLAT * len(self.orders))
+        flat = len(near) >= FLAT * len(self.orders)
+        return Choice(self.orders[best], near, flat, bool(place.all_recover[column]))
 
     def described(self, place: Place) -> str:
         """One map in words."""
@@ -128,13 +155,13 @@ class StudyView:
             return f"Map of {what}: no results yet."
         m, p = np.unravel_index(np.nanargmin(place.mean), place.mean.shape)
         lowest = f"{place.mean[m, p]:.2g} at M = {self.measurements[m]}" + (
-            f", order {self.orders[p]:g}" if self.has_choice else ""
+            f", order {label(self.orders[p])}" if self.has_choice else ""
         )
         return f"Map of {what}: mean squared errors from {np.nanmax(place.mean):.2g} down to {lowest}."
 
     def at(self, place: Place) -> str:
         """Where on the sliders a map is."""
-        parts = [f"{s.label} = {value:g}" for s, value in zip(self.sliders, place.where, strict=True)]
+        parts = [f"{s.label} = {label(value)}" for s, value in zip(self.sliders, place.where, strict=True)]
         return ", " + ", ".join(parts) if parts else ""
 
     def image(self, place: Place) -> str:
@@ -153,14 +180,17 @@ class StudyView:
         return [_hex(share) for share in np.linspace(0, 1, STOPS)]
 
     def embedded(self) -> dict[str, Any]:
-        """What the page's script works with."""
+        """What the page's script works with, as JSON can say it: without NaN and infinity."""
         return {
             "panels": self.panels,
-            "sliders": [{"axis": s.axis, "label": s.label, "values": s.values} for s in self.sliders],
+            "sliders": [{"axis": s.axis, "label": s.label, "values": _sayable(s.values)} for s in self.sliders],
             "measurements": self.measurements,
-            "orders": self.orders,
+            "orders": _sayable(self.orders),
             "mean": _packed(self.mean),
             "error": _packed(self.error),
+            "recover": base64.b64encode(np.packbits(self.all_recover, bitorder="little").tobytes()).decode("ascii"),
+            "recovered": RECOVERED,
+            "flat": FLAT,
             "range": self.range,
             "colours": [_hex(share) for share in np.linspace(0, 1, 64)],
         }
@@ -186,6 +216,7 @@ def view_study(summary: Summary, *, title: str, notes: Sequence[str] = ()) -> St
     )
     order = [PANELS, *(slider.axis for slider in sliders), ACROSS, UP]
     mean, error = (_arranged(summary.values[f"mse_{word}"], list(axes), order) for word in ("mean", "standard_error"))
+    success = summary.values.get("success_rate", np.zeros_like(summary.values["mse_mean"]))
     return StudyView(
         title,
         tuple(map(str, axes.get(PANELS, ("all signals",)))),
@@ -194,6 +225,7 @@ def view_study(summary: Summary, *, title: str, notes: Sequence[str] = ()) -> St
         tuple(map(float, axes.get(UP, (math.nan,)))),
         mean,
         error,
+        np.asarray((_arranged(success, list(axes), order) >= RECOVERED).all(axis=-1)),
         _facts(summary),
         tuple(notes),
     )
@@ -224,6 +256,12 @@ def _facts(summary: Summary) -> dict[str, str]:
         facts["trials a cell"] = str(low) if low == high else f"{low} to {high}"
         facts["reconstructions"] = f"{int(trials.sum()):,}"
     return facts
+
+
+def _sayable(values: Sequence[Any]) -> list[Any]:
+    """JSON has no NaN and no infinity: what is not a number is null, and an infinite one its label."""
+    said = [None if isinstance(value, float) and math.isnan(value) else value for value in values]
+    return [label(value) if isinstance(value, float) and math.isinf(value) else value for value in said]
 
 
 def _packed(values: NDArray[np.float64]) -> str:

@@ -1,8 +1,10 @@
-"""Formulas in plain text, as the auditor writes them, set with subscripts and signs for the page."""
+"""Formulas in plain text, as the auditor writes them, and numbers, set for the page."""
 
 from __future__ import annotations
 
+import math
 import re
+from typing import Any
 
 from markupsafe import Markup, escape
 
@@ -34,3 +36,10 @@ def typeset(text: str) -> Markup:
 
 def _signs(index: str) -> str:
     return index.replace("-", "−")
+
+
+def label(value: Any) -> str:
+    """A value of an axis as a reader writes it."""
+    if not isinstance(value, int | float):
+        return str(value)
+    return "∞" if value == math.inf else f"{value:g}"

@@ -3,16 +3,23 @@
   const source = document.getElementById("study-data");
   if (!source) return;
   const study = JSON.parse(source.textContent);
-  const unpack = text => new Float32Array(Uint8Array.from(atob(text), c => c.charCodeAt(0)).buffer);
+  const bytes = text => Uint8Array.from(atob(text), c => c.charCodeAt(0));
+  const unpack = text => new Float32Array(bytes(text).buffer);
   const mean = unpack(study.mean), error = unpack(study.error);
-  const { orders, measurements, sliders } = study;
+  const recover = bytes(study.recover);  // a bit for all orders together
+  const { orders, measurements, sliders } = study;  // infinity is its label; without orders, the one is null
   const byId = id => document.getElementById(id);
 
-  // where cell (measurement m, order p) of a panel is, at one index of each slider
-  const place = (panel, at, m, p) => {
+  // where the orders at measurement m of a panel are, at one index of each slider; and where order p of them is
+  const cell = (panel, at, m) => {
     let index = panel;
     sliders.forEach((slider, k) => { index = index * slider.values.length + at[k]; });
-    return (index * measurements.length + m) * orders.length + p;
+    return index * measurements.length + m;
+  };
+  const place = (panel, at, m, p) => cell(panel, at, m) * orders.length + p;
+  const allRecover = (panel, at, m) => {
+    const bit = cell(panel, at, m);
+    return Boolean(recover[bit >> 3] >> (bit & 7) & 1);
   };
   const short = (x, digits) => {
     if (Number.isNaN(x)) return "?";
@@ -32,10 +39,10 @@
     const share = Math.min(1, Math.max(0, (Math.log10(value) - low) / (high - low)));
     return study.colours[Math.round(share * (study.colours.length - 1))];
   };
-  // the best order, if it beats each other one by more than two standard errors
+  // the best order, if it beats each other one by more than two standard errors and not all recover
   const clearBest = (panel, at, m) => {
     const cells = orders.map((_, p) => place(panel, at, m, p));
-    if (cells.length < 2 || cells.some(i => Number.isNaN(mean[i]))) return -1;
+    if (cells.length < 2 || allRecover(panel, at, m) || cells.some(i => Number.isNaN(mean[i]))) return -1;
     const [first, second] = cells.map((_, p) => p).sort((a, b) => mean[cells[a]] - mean[cells[b]]);
     const spread = 2 * Math.hypot(error[cells[first]], error[cells[second]]);
     return mean[cells[second]] - mean[cells[first]] > spread ? first : -1;
@@ -186,23 +193,28 @@
       fill([element("p", `The study has ${ranges.join(" and ")}.`, "warning")], []);
       return;
     }
-    const found = expected(Number(byId("choose-panel").value), at, byMeasurements);
+    const panel = Number(byId("choose-panel").value);
+    const found = expected(panel, at, byMeasurements);
     if (found.some(f => Number.isNaN(f.value))) {
       fill([element("p", "The study has no result there yet.", "warning")], []);
       return;
     }
     const best = found.reduce((a, b) => (b.value < a.value ? b : a));
     const near = found.filter(f => f.value <= best.value + best.spread).map(f => f.order);
-    const answer = element("p", "Order ", "answer");
-    answer.append(element("strong", String(best.order)), `, expected error ${within(best.value, best.spread)}.`);
+    const every = at.every(([index]) => byMeasurements.every(([m]) => allRecover(panel, index, m)));
+    const answer = element("p", every ? "" : "Order ", "answer");
+    answer.append(element("strong", every ? "Any order" : String(best.order)),
+      every ? ": every order recovers such signals." : `, expected error ${within(best.value, best.spread)}.`);
     const others = near.filter(order => order !== best.order);
-    const flat = others.length === 0 ? `No other of the ${orders.length} orders is within one standard error.`
+    const flat = every ? `Each did in ${Math.round(100 * study.recovered)} % of the trials or more; noise alone picks the one of the lowest error, here ${best.order}.`
+      : others.length === 0 ? `No other of the ${orders.length} orders is within one standard error.`
       : `${near.length} of ${orders.length} orders are within one standard error: ${near.join(", ")}.`
-        + (near.length >= 2 / 3 * orders.length ? " The choice matters little here." : "");
+        + (near.length >= study.flat * orders.length ? " The choice matters little here." : "");
     form.dataset.order = best.order;
     form.dataset.value = best.value;
     form.dataset.spread = best.spread;
     form.dataset.near = near.join(" ");
+    form.dataset.allRecover = every;
     fill([answer, element("p", flat)], found.map(f => row(f, best, Math.max(...found.map(g => g.value)))));
   };
   form.addEventListener("input", choose);
