@@ -361,6 +361,23 @@ def test_where_every_order_recovers_the_table_says_so_as_the_lookup_does(study, 
             seen.add(choice.all_recover)
     assert seen == {True, False}
     assert any(text == "any" for _, text in page.all("td"))
+    assert study.any_shown
+
+
+def test_the_table_explains_no_sign_that_it_does_not_have(results):
+    summary = example_summary()
+    summary.values["success_rate"][:] = 0.5
+    view = view_study(summary, title="hard")
+    assert not view.any_shown
+    assert "<em>any</em>" not in render(Contents(results[:1], study=view))
+
+
+def test_errors_too_small_for_the_colours_are_owned_up_to(results, html):
+    summary = example_summary()
+    summary.values["mse_mean"][0, 0, 0] = 1e-30
+    words = "smaller ones share the darkest colour"
+    assert words in render(Contents(results[:1], study=view_study(summary, title="small")))
+    assert words not in html
 
 
 def test_table_of_orders_is_what_the_lookup_recommends(study, monkeypatch):

@@ -56,7 +56,7 @@ class Place:
 class Choice:
     """The best order at a place, and the orders within one standard error of it.
 
-    Where `all_recover`, what is left of the errors is rounding, and noise picks the best.
+    Where `all_recover`, what is left of the errors is too small to choose by.
     """
 
     order: float
@@ -101,6 +101,11 @@ class StudyView:
         return (low, high) if low < high else (high / 10, high)
 
     @property
+    def clipped(self) -> bool:
+        """Whether some errors are below the lowest colour's."""
+        return bool((self.mean < self.range[0]).any())
+
+    @property
     def missing(self) -> int:
         """How many cells have no result yet."""
         return int(np.count_nonzero(np.isnan(self.mean)))
@@ -136,6 +141,11 @@ class StudyView:
         if len(chosen) <= MOST_COLUMNS:
             return chosen
         return [chosen[k] for k in np.linspace(0, len(chosen) - 1, MOST_COLUMNS).round().astype(int)]
+
+    @property
+    def any_shown(self) -> bool:
+        """Whether the table of orders has a place where every order recovers such signals."""
+        return bool(self.all_recover[..., self.columns()].any())
 
     def choice(self, place: Place, column: int) -> Choice | None:
         """The best order at one number of measurements; None where a result is missing."""

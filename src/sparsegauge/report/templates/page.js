@@ -206,7 +206,7 @@
     answer.append(element("strong", every ? "Any order" : String(best.order)),
       every ? ": every order recovers such signals." : `, expected error ${within(best.value, best.spread)}.`);
     const others = near.filter(order => order !== best.order);
-    const flat = every ? `Each did in ${Math.round(100 * study.recovered)} % of the trials or more; noise alone picks the one of the lowest error, here ${best.order}.`
+    const flat = every ? `Each did in ${Math.round(100 * study.recovered)}\u00a0% of the trials or more; what is left of the errors is too small to choose by.`
       : others.length === 0 ? `No other of the ${orders.length} orders is within one standard error.`
       : `${near.length} of ${orders.length} orders are within one standard error: ${near.join(", ")}.`
         + (near.length >= study.flat * orders.length ? " The choice matters little here." : "");
