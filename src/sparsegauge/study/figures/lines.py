@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from ..._arrays import Array
 from ...metrics.gds import gds
 from ..summary import Summary, best_order
-from .style import band, line, name_of, panels
+from .style import band, few, line, name_of, panels
 
 PROTOTYPE = 100, 40  # N and K of the paper's second figure
 FLAT = 1e-3  # of the largest error of all: where no order's is above it, all recover the signal and none is best
@@ -85,6 +85,8 @@ def optimal_order(summary: Summary, axis: str) -> Figure:
 def over(summary: Summary, x: str, by: str, *, measure: str = "mse", log_x: bool = False, unit: str = "") -> Figure:
     """A mean against one axis, a line a value of another; a row a distribution, a column a K. Other axes are averaged.
 
+    Of many values, a few have lines.
+
     Parameters
     ----------
     summary : Summary
@@ -98,6 +100,7 @@ def over(summary: Summary, x: str, by: str, *, measure: str = "mse", log_x: bool
     unit : str
         Put behind the name of the axis across.
     """
+    summary = summary.at(**{by: few(summary.axes[by])})
     axes = summary.axes
     names = list(axes)
     mean_name = measure if measure in summary.values else f"{measure}_mean"
@@ -122,7 +125,8 @@ def over(summary: Summary, x: str, by: str, *, measure: str = "mse", log_x: bool
             if i == shape[0] - 1:
                 places[i, j].set_xlabel(LABELS[x] + unit)
         handles, labels = places[0, 0].get_legend_handles_labels()
-        figure.legend(handles, labels, loc="outside upper center", ncols=min(len(labels), 8))
+        across = max(2, int(figure.get_figwidth() * 12 / (6 + max(map(len, labels)))))  # about so many fit
+        figure.legend(handles, labels, loc="outside upper center", ncols=min(len(labels), across))
         return figure
 
 

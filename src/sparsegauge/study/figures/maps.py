@@ -12,7 +12,7 @@ from matplotlib.ticker import NullFormatter
 from numpy.typing import NDArray
 
 from ..summary import Summary
-from .style import edges, name_of, panels
+from .style import edges, few, name_of, panels
 
 FLOOR = 1e-4  # of the largest error of a row: below it, all cells look alike
 
@@ -88,9 +88,7 @@ def _norm(values: NDArray[Any]) -> Normalize:
 def success_maps(summary: Summary) -> Figure:
     """The success rate over (K, M), a phase diagram: a row a distribution, a column an order (or one for all)."""
     axes, n = summary.axes, _study(summary)["n"]
-    orders: tuple[Any, ...] = axes.get("orders", (None,))
-    if len(orders) > 6:
-        orders = tuple(order for order in orders if order in (1, 2, 3, 4, 6, 10)) or orders[:6]
+    orders = few(axes.get("orders", (None,)))
     with panels(len(axes["distributions"]), len(orders), 1.9, 1.7, sharex=True, sharey=True) as (figure, places):
         for i, distribution in enumerate(axes["distributions"]):
             for j, order in enumerate(orders):

@@ -30,6 +30,8 @@ COLOURS = ("#0072b2", "#d55e00", "#009e73", "#cc79a7", "#e69f00", "#56b4e9", "#0
 DASHES: tuple[Any, ...] = ("-", (0, (5, 1.5)), (0, (1, 1.2)), (0, (5, 1.5, 1, 1.5)), "-", (0, (3, 1)), (0, (1, 1)), "-")
 MARKERS = ("o", "s", "^", "D", "v", "P", "X", "*")
 
+ASKED = (1, 2, 3, 4, 6, 10)
+
 WORDS = {"binomial": "ones", "uniform": "uniform", "normal": "normal", "exponential": "exponential"}
 
 
@@ -60,6 +62,14 @@ def edges(values: Any) -> NDArray[Any]:
         return np.array([middles[0] - 0.5, middles[0] + 0.5])
     between = (middles[1:] + middles[:-1]) / 2
     return np.concatenate([[2 * middles[0] - between[0]], between, [2 * middles[-1] - between[-1]]])
+
+
+def few(values: tuple[Any, ...]) -> tuple[Any, ...]:
+    """At most as many of them as there are colours: the orders that people ask for first, else evenly spread ones."""
+    if len(values) <= len(COLOURS):
+        return values
+    asked = tuple(value for value in values if value in ASKED)
+    return asked if len(asked) > 2 else tuple(values[k] for k in np.linspace(0, len(values) - 1, 7).round().astype(int))
 
 
 def name_of(distribution: str) -> str:
