@@ -248,3 +248,23 @@ def test_sparse_signals():
 @parametrize_with_checks([sg.SparseRecovery()])
 def test_scikit_learn_checks(estimator, check):
     check(estimator)
+
+
+@pytest.mark.parametrize("noise_db", [np.inf, 50.0])
+def test_wells_that_run_away_are_called_back(noise_db):
+    """At high orders the common level is nearly the largest coefficient, and each step may raise it."""
+    away = 0
+    for seed in range(6):
+        rng = np.random.default_rng(seed)
+        x = sg.sparse_signal(100, 10, "normal", rng=rng)
+        A = sg.gaussian_matrix(60, 100, rng=rng)
+        noise = np.linalg.norm(A @ x) / np.sqrt(60) * 10 ** (-noise_db / 20)
+        problem = Problem.of(A, A @ x + noise * rng.standard_normal(60), noise=noise)
+        found = sg.GDSReweighted(order=10).solve(problem, np.random.default_rng(0))
+        assert np.linalg.norm(found.x) <= 10 * np.linalg.norm(x)
+        if "take a lower order, or well=0" in found.message:
+            away += 1
+            assert not found.success
+            if noise == 0:
+                np.testing.assert_allclose(found.x, np.linalg.pinv(A) @ (A @ x), atol=1e-9)
+    assert away > 0

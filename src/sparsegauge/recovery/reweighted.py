@@ -42,6 +42,11 @@ SHARPNESS = Parameter("sharpness", 6.0, low=0)
 EXPONENT = Parameter("exponent", 1.0, low=0, high=1, high_included=True)
 JITTER = Parameter("jitter", 0.0, low=0, low_included=True)
 SIDES = (-1, 0, 1)
+FARTHEST = 100.0  # in units of the least-norm solution: no signal that few sums tell anything of is so much larger
+RAN_AWAY = (
+    "the wells chased each other away from every solution, and the one of least norm is returned: "
+    "take a lower order, or well=0"
+)
 SNUG = 0.85  # of the noise bound: about the residual that is to be expected
 
 
@@ -55,7 +60,8 @@ class GDSReweighted(Solver):
     Parameters
     ----------
     order : float
-        p > 1. High orders look at the large coefficients alone.
+        p > 1. High orders look at the large coefficients alone; from about 6 on they want a shallower `well`, or none
+        (the common level then is nearly the largest coefficient, which the wells raise step by step).
     floor : float
         The least weight, in units of the largest.
     well, sharpness : float
@@ -93,19 +99,22 @@ class GDSReweighted(Solver):
 
     def solve(self, problem: Problem, rng: np.random.Generator, callback: Callback | None = None) -> Recovery:
         """One run; with noise two, the second with half the exponent, and `refined` from the better one."""
-        converged = True
+        converged, message = True, None
         if problem.system.matrix is None or (problem.system.structured and problem.is_large):
             jitter = np.exp(self.jitter * rng.standard_normal(problem.n)) if self.jitter else None
             options = Options(*self._options(problem), jitter)
             x, nit, stopped, converged = matrix_free.run(problem, options, callback)
         else:
             x, nit, _, stopped = self.run(problem, rng, callback=callback)
+            if ran_away(problem, x):
+                x, converged, message = problem.start(), False, RAN_AWAY
             if problem.noise > 0 and not stopped and problem.scale > problem.noise:
                 other, more, _, _ = self._sparser().run(problem, rng)
-                x, nit = refined(problem, [x, other], rng), nit + more
+                guesses = [x] if ran_away(problem, other) else [x, other]
+                x, nit = refined(problem, guesses, rng), nit + more
             x = within_bounds(problem, x)
         status = CALLED_OFF if stopped else CONVERGED if converged else STOPPED
-        return finished(problem, x, status=status, nit=nit, nfev=nit, order=self.order)
+        return finished(problem, x, status=status, nit=nit, nfev=nit, order=self.order, message=message)
 
     def run(
         self, problem: Problem, rng: np.random.Generator, *, certifying: bool = False, callback: Callback | None = None
@@ -166,6 +175,11 @@ class GDSReweighted(Solver):
                 return -1
             return 0
         return self.side
+
+
+def ran_away(problem: Problem, x: NDArray[Any]) -> bool:
+    """Whether x is out of all proportion to the solution of least norm, or no number."""
+    return not np.linalg.norm(x) <= FARTHEST * np.linalg.norm(problem.start())
 
 
 def last_width(problem: Problem) -> float:
