@@ -460,6 +460,21 @@ def test_what_nobody_thought_of_is_a_message_too(measuring, monkeypatch):
     assert "ZeroDivisionError: no" in measuring.message.object
 
 
+def test_a_file_that_the_drop_zone_lets_go_of_brings_no_older_one_back(measuring):
+    measuring.file.value = {"old.csv": "1\n2\n4\n"}
+    measuring.file.value = {**measuring.file.value, "new.csv": "1\n0\n9\n"}
+    measuring.file.value = {**measuring.file.value, "bad.csv": "words\n"}
+    assert measuring.which.value == "new.csv"
+    del measuring.file.value["new.csv"]
+    measuring.file.param.trigger("value")
+    assert measuring.which.value == "new.csv"
+    assert "bad.csv" in measuring.message.object
+    assert measuring.message.visible
+    measuring.file.value = {"old.csv": "1\n2\n5\n"}  # the same name, another file
+    assert measuring.which.value == "old.csv"
+    assert measuring.uploaded["old.csv"].values.tolist() == [1, 2, 5]
+
+
 def test_columns_of_one_name_are_all_kept(measuring):
     measuring.file.value = {"t.csv": "a,a,a (2),b\n1,2,5,7\n3,4,6,0\n"}
     assert not measuring.message.visible

@@ -33,6 +33,7 @@ class Measuring:
     def __init__(self, *, max_upload_mb: float, on_signal: Callable[[Signal, str], None]) -> None:
         self.max_upload_mb, self.on_signal = max_upload_mb, on_signal
         self.uploaded: dict[str, Signal] = {}
+        self.dropped: dict[str, Any] = {}
         self._make_widgets()
         self.coefficients = drawings.CoefficientsDrawing()
         self.profile = drawings.ProfileDrawing()
@@ -68,7 +69,11 @@ class Measuring:
         self._guarded(self._show_order)
 
     def _read(self) -> None:
-        self._guarded(self._take)
+        """The newest file; the drop zone also calls when it lets go of one, and those that stay were read before."""
+        before, self.dropped = self.dropped, dict(self.file.value)
+        new = [(name, data) for name, data in self.dropped.items() if before.get(name) is not data]
+        if new:
+            self._guarded(lambda: self._take(*new[-1]))
 
     def _guarded(self, work: Callable[[], None]) -> None:
         """Do it; what goes wrong is a sentence on the page, and the page shows what it showed before."""
@@ -80,11 +85,8 @@ class Measuring:
         except Exception as error:  # a page must not die of what nobody thought of
             layout.complain(self.message, f"That did not work ({type(error).__name__}: {error}).")
 
-    def _take(self) -> None:
+    def _take(self, name: str, data: bytes | str) -> None:
         """The signals of a file join the list, and the first of them is shown."""
-        if not self.file.value:
-            return
-        name, data = list(self.file.value.items())[-1]
         raw = data.encode() if isinstance(data, str) else bytes(data)
         found = read_upload(raw, name, max_mb=self.max_upload_mb)
         self.uploaded = _by_name(found)
