@@ -104,7 +104,9 @@ def test_threads_and_the_callers_precision_are_left_alone():
 # ---- the catalogue at extreme parameters
 
 
-@pytest.mark.parametrize("order", [1.000001, 1.01, 1.999, 1.9999, 2.0001, 2.01, 128, 1000])
+@pytest.mark.parametrize(
+    "order", [1.000001, 1.01, 1.999, 1.9999, 2.0001, 2.01, 128, pytest.param(1000, marks=pytest.mark.slow)]
+)
 def test_robin_hood_close_to_the_orders_that_obey_it(order):
     assert sg.audit("gds", order=order, criteria=["P3"], budget=QUICK)["P3"].status == "violated"
 
