@@ -503,3 +503,4 @@ def test_warnings_of_others_are_passed_on(tmp_path, monkeypatch):
 def test_the_bar_has_words_for_every_step():
     source = inspect.getsource(gather)
     assert re.findall(r'progress\("(\w+)"\)', source) == list(STEPS)
+    assert all(STEPS.values())
