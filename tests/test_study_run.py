@@ -145,6 +145,16 @@ def test_every_solver_can_be_run(name):
     assert np.isfinite(measured["mse"]).all()
 
 
+def test_blas_has_its_threads_back_after_a_run_on_threads(tmp_path):
+    def threads():
+        return [pool["num_threads"] for pool in threadpoolctl.threadpool_info() if pool["user_api"] == "blas"]
+
+    before = threads()
+    with ThreadPoolExecutor(2) as pool:
+        sg.run_study(STUDY, tmp_path / "store", executor=pool)
+        assert threads() == before  # while the threads that had set limits of their own still live
+
+
 def test_blas_has_one_thread_while_any_cell_runs():
     def threads():
         return {pool["num_threads"] for pool in threadpoolctl.threadpool_info() if pool["user_api"] == "blas"}

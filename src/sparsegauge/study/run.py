@@ -143,7 +143,8 @@ def run_study(
         raise InvalidInput(f"study must be a Study, e.g. Study.from_toml(path), got {type(study).__name__}")
     if executor is not None and not isinstance(executor, Executor) and not hasattr(executor, "submit"):
         raise InvalidInput(f"executor must be a concurrent.futures.Executor or None, got {executor!r:.80}")
-    with Store.opened(store, study) as opened:
+    # held by this thread too, first in and last out: only the thread that set a limit may take it back
+    with Store.opened(store, study) as opened, one_blas_thread:
         return _Run(study, opened, progress).go(executor)
 
 
