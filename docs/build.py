@@ -3,7 +3,7 @@
 `python docs/build.py --pages` leaves the audits as they are and does the second part alone, in seconds.
 
 1. the audits that ship with the package (src/sparsegauge/criteria/audits.json);
-2. the tables and pictures in docs/choosing.md and docs/paper.md, between their markers.
+2. the tables and pictures in docs/choosing.md, docs/paper.md and docs/order.md, between their markers.
 """
 
 from __future__ import annotations
@@ -14,6 +14,8 @@ from pathlib import Path
 
 import choosing_pictures
 import choosing_tables
+import order_pictures
+import order_tables
 import paper_tables
 
 import sparsegauge as sg
@@ -64,10 +66,12 @@ def write_pages() -> None:
     for name, generated in {
         "choosing.md": choosing_tables.parts(sg.stored_audits()),
         "paper.md": paper_tables.parts(),
+        "order.md": order_tables.parts(),
     }.items():
         page = DOCS / name
         page.write_text(choosing_tables.fill(page.read_text(encoding="utf-8"), generated), encoding="utf-8")
     choosing_pictures.draw_all(DOCS)
+    order_pictures.draw_all(DOCS)
 
 
 if __name__ == "__main__":

@@ -23,6 +23,7 @@ sys.path.insert(0, str(DOCS))  # the code that makes the page is no package
 tables = importlib.import_module("choosing_tables")
 pictures = importlib.import_module("choosing_pictures")
 PARTS = tables.parts(sg.stored_audits())
+ORDER = importlib.import_module("order_tables").parts()
 CERTIFICATES = [v.certificate for audit in sg.stored_audits() for v in audit.verdicts.values() if v.certificate]
 
 
@@ -45,6 +46,13 @@ def local_links():
 def test_the_generated_parts_are_what_the_stored_audits_give(name):
     found = re.findall(rf"<!-- {name} -->\n(.*?)\n<!-- /{name} -->", PAGE, re.DOTALL)
     assert found == [PARTS[name]], "python docs/build.py --pages writes them anew"
+
+
+@pytest.mark.parametrize("name", ORDER)
+def test_the_page_on_orders_shows_the_shipped_tables(name):
+    page = (DOCS / "order.md").read_text(encoding="utf-8")
+    found = re.findall(rf"<!-- {name} -->\n(.*?)\n<!-- /{name} -->", page, re.DOTALL)
+    assert found == [ORDER[name]], "python docs/build.py --pages writes them anew"
 
 
 def test_every_metric_has_a_row():

@@ -56,8 +56,8 @@ def recommend_order(
         The length of the signal. The table is for 100; other lengths are looked up by the shares nonzeros / n and
         measurements / n, which is what recovery depends on when n is not small.
     solver : {"spsa", "reweighted"}
-        Whose errors count: the paper's SPSA with 1,000 iterations, orders 1 to 10; or `GDSReweighted`, orders 1.5, 2,
-        4 and 10. The best order is a property of the solver as well, and of its gains (docs/order.md).
+        Whose errors count: the paper's SPSA with 1,000 iterations, orders 1 to 10; or `GDSReweighted`, orders 1.5, 2
+        and 4. The best order is a property of the solver as well, and of its gains (docs/order.md).
 
     Returns
     -------

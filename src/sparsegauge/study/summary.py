@@ -27,7 +27,7 @@ from .tables import AVERAGED, averages, read
 
 SHIPPED = {
     "spsa": "the paper's whole grid with its own solver, 100 trials a cell",
-    "reweighted": "the same grid with GDSReweighted at four orders, 5 trials a cell",
+    "reweighted": "the same grid with GDSReweighted at three orders, 5 trials a cell",
     "real_orders": "SPSA at orders 1.0, 1.1, ..., 2.0",
     "gains": "SPSA with other gains a and c",
     "convergence": "SPSA with 100 to 100,000 iterations",

@@ -1,0 +1,52 @@
+"""The pictures of docs/order.md, from the tables that ship with the package."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from sparsegauge.study.figures.drawing import save_figure
+from sparsegauge.study.figures.lines import optimal_order, order_by_gains, over, prototypes
+from sparsegauge.study.figures.maps import error_maps, success_maps, uncertainty_maps
+from sparsegauge.study.summary import Summary, put_together, shipped
+
+CELLS = {"nonzeros": [10, 20, 40], "measurements": list(range(10, 100, 10))}
+
+
+def draw_all(directory: Path) -> None:
+    spsa = shipped("spsa")
+    noise = shipped("noise").at(measurements=[40])
+    pictures = {
+        "maps": error_maps(spsa),
+        "uncertainty": uncertainty_maps(spsa),
+        "success": success_maps(spsa),
+        "success_reweighted": success_maps(shipped("reweighted")),
+        "prototypes": prototypes(),
+        "by_measurements": optimal_order(spsa, "measurements"),
+        "by_nonzeros": optimal_order(spsa, "nonzeros"),
+        "gains": order_by_gains(shipped("gains")),
+        "convergence": over(shipped("convergence").at(measurements=[50, 70]), "iterations", "orders", log_x=True),
+        "real_orders": over(shipped("real_orders").at(measurements=[20, 40, 60, 80]), "orders", "measurements"),
+        "solvers": over(side_by_side(), "measurements", "solver", measure="success_rate"),
+        "noise": over(noise, "noise_db", "orders", measure="relative_error", unit=" (dB)"),
+        "real_data": over(data_side_by_side(), "measurements", "solver", measure="relative_error"),
+    }
+    for name, figure in pictures.items():
+        save_figure(figure, directory / f"order_{name}.png")
+
+
+def side_by_side() -> Summary:
+    """Four solvers without an order, and three of S_p at one of their better orders."""
+    rivals = shipped("solvers")
+    chosen = {name: rivals.at(solver=name) for name in ("Portfolio", "SBL", "BasisPursuit", "OMP")}
+    chosen |= {"GDSReweighted, p = 4": shipped("reweighted").at(orders=4, **CELLS)}
+    chosen |= {"GDSAscent, p = 2": shipped("ascent").at(orders=2), "SPSA, p = 2": shipped("spsa").at(orders=2, **CELLS)}
+    return put_together("solver", chosen)
+
+
+def data_side_by_side() -> Summary:
+    """The two solvers at orders 2 and 4."""
+    chosen = {}
+    for name, solver in (("real_data", "GDSReweighted"), ("real_data_spsa", "SPSA")):
+        for order in (2, 4):
+            chosen[f"{solver}, p = {order}"] = shipped(name).at(orders=order)
+    return put_together("solver", chosen)

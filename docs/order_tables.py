@@ -1,0 +1,216 @@
+"""The generated parts of docs/order.md, from the tables that ship with the package."""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+import sparsegauge as sg
+from sparsegauge.study.figures.lines import matters
+from sparsegauge.study.figures.style import name_of
+from sparsegauge.study.summary import Summary, best_order, shipped
+
+FOURS = ("binomial", "uniform", "normal", "exponential")
+
+
+def parts() -> dict[str, str]:
+    return {
+        "claims": claims(),
+        "winners": winners(),
+        "ranges": ranges(),
+        "example": example(),
+        "gains": gains(),
+        "convergence": convergence(),
+        "real orders": real_orders(),
+        "solvers": solvers(),
+        "noise": noise(),
+        "real data": real_data(),
+    }
+
+
+def rows(header: list[str], body: list[list[str]]) -> str:
+    lines = [f"| {' | '.join(header)} |", "|---|" + "--:|" * (len(header) - 1)]
+    return "\n".join(lines + [f"| {' | '.join(row)} |" for row in body])
+
+
+def claims() -> str:
+    """What the paper says of its figures, and the same read off our table."""
+    table = shipped("spsa")
+    mse, orders = table.values["mse_mean"], np.asarray(table.axes["orders"])
+    best, live = best_order(table), matters(table)
+    measurements = np.asarray(table.axes["measurements"])
+    few = live & (measurements < 40)
+    grows = np.diff(mse, axis=1)[live[:, 1:] & live[:, :-1]] > 0
+    relative = table.values["relative_error_mean"]
+    falls = [np.mean((relative[k + 1] < relative[k])[live[k + 1] & live[k]]) for k in range(len(FOURS) - 1)]
+    by_count = [best[:, j][live[:, j]].mean() for j in range(len(table.axes["nonzeros"]))]
+    body = [
+        ["the larger K, the larger the error", f"so in {grows.mean():.0%} of neighbouring cells"],
+        [
+            "the error falls from ones over uniform and normal to exponential",
+            f"relative to the signal, from one to the next: in {falls[0]:.0%}, {falls[1]:.0%} and {falls[2]:.0%}",
+        ],
+        [
+            "orders 2 to 7 are best in almost all cases",
+            f"{np.mean((best >= 2) & (best <= 7), where=live):.0%} of cells",
+        ],
+        ["order 1, the Gini index, is never best", f"it is best in {np.mean(best == 1, where=live):.0%} of cells"],
+        ["for M < 40 the best order is 4 to 6 on average", f"{best[few].mean():.1f} on average"],
+        [
+            "the best order is above 3 for every K, and grows with K",
+            "K = 10 to 60: " + ", ".join(f"{value:.1f}" for value in by_count),
+        ],
+        [
+            "order 4 is best on average",
+            f"order {best[live].mean():.1f} on average; most often {_mode(best[live], orders)}",
+        ],
+    ]
+    return rows(["the paper", "here"], body).replace("--:|", "---|")
+
+
+def _mode(values: NDArray[np.float64], orders: NDArray[np.float64]) -> str:
+    counts = [np.sum(values == order) for order in orders]
+    return f"{orders[int(np.argmax(counts))]:g} ({max(counts) / len(values):.0%} of cells)"
+
+
+def winners() -> str:
+    """In how many cells each order is best, and in how many by more than two standard errors."""
+    table = shipped("spsa")
+    orders = table.axes["orders"]
+    best, live = best_order(table), matters(table)
+    clear = live & clearly_best(table)
+    body = []
+    for i, name in enumerate(table.axes["distributions"]):
+        cells = [f"{np.sum((best[i] == p) & live[i])} ({np.sum((best[i] == p) & clear[i])})" for p in orders]
+        body.append([name_of(name), str(live[i].sum()), *cells])
+    return rows(["non-zeros", "cells", *(f"p = {order:g}" for order in orders)], body)
+
+
+def clearly_best(table: Summary) -> NDArray[np.bool_]:
+    mean, error = table.values["mse_mean"], table.values["mse_standard_error"]
+    first, second = np.moveaxis(np.argsort(mean, axis=-1)[..., :2], -1, 0)[..., None]
+    lead = np.take_along_axis(mean, second, -1) - np.take_along_axis(mean, first, -1)
+    spread = np.hypot(np.take_along_axis(error, first, -1), np.take_along_axis(error, second, -1))
+    return (lead > 2 * spread)[..., 0]
+
+
+def ranges() -> str:
+    """The mean best order where M is small, middling and large, and what order 2 costs against the best one."""
+    table = shipped("spsa")
+    best, live = best_order(table), matters(table)
+    mse = table.values["mse_mean"]
+    excess = mse[..., table.axes["orders"].index(2)] / mse.min(axis=-1)
+    worst = mse.max(axis=-1) / mse.min(axis=-1)
+    body = []
+    for label, first, last in (("M < 40", 1, 39), ("40 to 80", 40, 80), ("M > 80", 81, 99)):
+        cells = slice(first - 1, last)
+        for i, name in enumerate(table.axes["distributions"]):
+            chosen = live[i, :, cells]
+            if not chosen.any():
+                body.append([f"{label}, {name_of(name)}", "0", "", "", "", ""])
+                continue
+            order = best[i, :, cells][chosen]
+            body.append(
+                [
+                    f"{label}, {name_of(name)}",
+                    str(chosen.sum()),
+                    f"{order.mean():.1f} ± {order.std() / np.sqrt(len(order)):.1f}",
+                    f"{np.mean(order == 1):.0%}",
+                    f"{np.median(excess[i, :, cells][chosen]) - 1:.1%}",
+                    f"{np.median(worst[i, :, cells][chosen]):.2f}",
+                ]
+            )
+    header = ["measurements, non-zeros", "cells", "mean best order", "order 1 is best", "order 2 costs", "worst / best"]
+    return rows(header, body)
+
+
+def example() -> str:
+    """The paper's worked example."""
+    found = sg.recommend_order("normal", 20, 10)
+    errors = [
+        f"{found.mse_by_order[p]:.4f} ± {found.standard_error_by_order[p]:.4f}" for p in sorted(found.mse_by_order)
+    ]
+    near = ", ".join(f"{order:g}" for order in found.near_optimal)
+    table = rows(["order", *(f"{p:g}" for p in sorted(found.mse_by_order))], [["mean squared error", *errors]])
+    return f"{table}\n\nBest: order {found.order:g}. Within one standard error of it: {near}."
+
+
+def gains() -> str:
+    """The best order for each pair of gains, and the error there."""
+    table = shipped("gains")
+    mean = table.values["mse_mean"].mean(axis=(2, 3, 4))  # a, c, order
+    orders = np.asarray(table.axes["orders"])
+    body = []
+    for i, a in enumerate(table.axes["a"]):
+        cells = [f"p = {orders[np.argmin(line)]:g} ({line.min():.3g}; p = 1: {line[0]:.3g})" for line in mean[i]]
+        body.append([f"a = {a:g}", *cells])
+    return rows(["", *(f"c = {c:g}" for c in table.axes["c"])], body)
+
+
+def convergence() -> str:
+    """The geometric mean of the error over all sampled cells against the number of iterations."""
+    table = shipped("convergence")
+    mean = np.exp(np.log(table.values["mse_median"]).mean(axis=(1, 2, 3)))
+    rate = table.values["success_rate"].mean(axis=(1, 2, 3))
+    body = [
+        [f"{iterations:,}", *(f"{value:.2g} ({success:.2f})" for value, success in zip(line, found, strict=True))]
+        for iterations, line, found in zip(table.axes["iterations"], mean, rate, strict=True)
+    ]
+    return rows(["iterations", *(f"p = {order:g}" for order in table.axes["orders"])], body)
+
+
+def real_orders() -> str:
+    """The geometric mean of the error over M and K at orders 1.0 to 2.0."""
+    table = shipped("real_orders")
+    mean = np.exp(np.log(table.values["mse_mean"]).mean(axis=(1, 2)))
+    body = []
+    for name, line in zip(table.axes["distributions"], mean, strict=True):
+        cells = [f"**{value:.3g}**" if value == line.min() else f"{value:.3g}" for value in line]
+        body.append([name_of(name), *cells])
+    return rows(["non-zeros", *(f"{order:.1f}" for order in table.axes["orders"])], body)
+
+
+def solvers() -> str:
+    """The success rate over the cells M > K of the coarse grid; trials are the same, though not as many for all."""
+    cells = {"nonzeros": [10, 20, 40], "measurements": list(range(10, 100, 10))}
+    lines: dict[str, NDArray[np.float64]] = {}
+    table = shipped("solvers")
+    for solver in table.axes["solver"]:
+        lines[f"`{solver}`"] = table.at(solver=solver).values["success_rate"]
+    for name, label in (("reweighted", "`GDSReweighted`"), ("ascent", "`GDSAscent`"), ("spsa", "`SPSA`, 1,000 steps")):
+        part = shipped(name).at(**cells)
+        for order in (order for order in (1, 1.5, 2, 4, 10) if order in part.axes["orders"]):
+            lines[f"{label}, order {order:g}"] = part.at(orders=order).values["success_rate"]
+    more = np.less.outer(cells["nonzeros"], cells["measurements"])
+    body = [[label, *(f"{rate[i][more].mean():.3f}" for i in range(len(FOURS)))] for label, rate in lines.items()]
+    body.sort(key=lambda row: -sum(map(float, row[1:])))
+    return rows(["solver", *map(name_of, FOURS)], body)
+
+
+def noise() -> str:
+    """The median relative error over cells at each signal-to-noise ratio."""
+    body = []
+    for name, label in (("noise", "`GDSReweighted`"), ("noise_spsa", "`SPSA`")):
+        table = shipped(name)
+        places = tuple(list(table.axes).index(axis) for axis in ("distributions", "nonzeros", "measurements"))
+        median = np.median(table.values["relative_error_mean"], axis=places)  # noise, order
+        for j, order in enumerate(table.axes["orders"]):
+            body.append([f"{label}, order {order:g}", *(f"{value:.3f}" for value in median[:, j])])
+    return rows(["solver", *(f"{ratio:g} dB" for ratio in shipped("noise").axes["noise_db"])], body)
+
+
+def real_data() -> str:
+    """The relative error from half as many measurements as coefficients, at the best order."""
+    body = []
+    for name in shipped("real_data").axes["distributions"]:
+        row = [name_of(name)]
+        for table in (shipped("real_data"), shipped("real_data_spsa")):
+            part = table.at(distributions=name, measurements=32)
+            for nonzeros in (13, 64):
+                cell = part.at(nonzeros=nonzeros)
+                mean, error = cell.values["relative_error_mean"], cell.values["relative_error_standard_error"]
+                k = int(np.argmin(mean))
+                row.append(f"{mean[k]:.3f} ± {error[k]:.3f} (p = {cell.axes['orders'][k]:g})")
+        body.append(row)
+    kinds = [f"{solver}, {kept}" for solver in ("GDSReweighted", "SPSA") for kept in ("13 largest", "all 64")]
+    return rows(["data", *kinds], body)
