@@ -115,7 +115,7 @@ def sync_directory(directory: Path) -> None:
 
 
 def _unwritable(path: Path, error: OSError) -> OSError:
-    reason = f"cannot be written ({error.strerror}); what was there before is safe: mend this and run again to go on"
+    reason = f"cannot be written ({error.strerror}); what is stored is safe: mend this and run again to go on"
     return OSError(error.errno, reason, str(path))
 
 
