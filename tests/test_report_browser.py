@@ -76,7 +76,7 @@ def url(tmp_path_factory):
     return path.as_uri()
 
 
-@pytest.fixture(scope="module")
+@pytest.fixture
 def desktop(chromium, url):  # noqa: F811
     with open_page(chromium, url) as visit:
         yield visit
