@@ -2,6 +2,9 @@
 PYTHON ?= python3
 BIN := .venv/bin
 READY := .venv/.ready
+BUILD := build/kernels
+# the build tools of .venv, and none that happens to be on the machine
+export PATH := $(CURDIR)/$(BIN):$(PATH)
 
 .PHONY: test test-all lint types bench report pages docs studies clean
 
@@ -39,7 +42,9 @@ studies: $(READY)
 $(READY): pyproject.toml constraints.txt
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || { echo "sparsegauge needs Python 3.11 or newer: make PYTHON=python3.12 $(MAKECMDGOALS)"; exit 1; }
 	$(PYTHON) -m venv .venv
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check --constraint constraints.txt --editable '.[all]'
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --constraint constraints.txt meson-python cython meson ninja
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --constraint constraints.txt --no-build-isolation \
+	    --config-settings=builddir=$(BUILD) --editable '.[all]'
 	touch $(READY)
 
 clean:

@@ -1,0 +1,68 @@
+"""All compiled code: one copy for each kind of processor, of which one is chosen when the first is needed.
+
+`measure` and `recover` are the two compiled modules. The kernels in this folder are plain Python; `meson.build` says which of
+them make up which module. SPARSEGAUGE_VARIANT chooses by hand: "base" (every processor of a family), "v3" (x86-64 with
+AVX2) or "python" (the kernels uncompiled: slow, for debugging and for measuring coverage).
+"""
+
+from __future__ import annotations
+
+import os
+from importlib import import_module
+from importlib.util import find_spec
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    measure: Any
+    recover: Any
+
+UNITS = ("measure", "recover")
+VARIANTS = ("v3", "base", "python")
+ENVIRONMENT = "SPARSEGAUGE_VARIANT"
+
+
+def available_variants() -> list[str]:
+    """Return the variants that were built and that this processor can run, best first."""
+    built = [name for name in VARIANTS[:2] if find_spec(f"{__name__}.measure_{name}") is not None]
+    if "v3" in built and not import_module(f"{__name__}.processor_base").has_v3():
+        built.remove("v3")
+    return [*built, "python"]
+
+
+def _choose() -> str:
+    forced = os.environ.get(ENVIRONMENT)
+    if forced == "python":
+        return forced
+    possible = available_variants()
+    if forced and forced not in possible:
+        raise ImportError(f"{ENVIRONMENT}={forced} cannot run here; possible are {', '.join(possible)}")
+    if possible == ["python"]:
+        raise ImportError(
+            "sparsegauge's compiled kernels are missing; install it with pip, or build it anew with "
+            "`pip install --no-build-isolation --editable .`"
+        )
+    return forced or possible[0]
+
+
+def _uncompiled() -> Any:
+    """Return all kernels as Python functions."""
+    from pathlib import Path
+    from types import SimpleNamespace
+
+    names = (path.stem for path in Path(__file__).parent.glob("*.py") if path.stem != "__init__")
+    merged: dict[str, Any] = {}
+    for name in sorted(names):
+        merged |= vars(import_module(f"{__name__}.{name}"))
+    return SimpleNamespace(**merged)
+
+
+def __getattr__(name: str) -> Any:
+    if name == "variant":
+        value: Any = _choose()
+    elif name in UNITS:
+        chosen = __getattr__("variant") if "variant" not in globals() else globals()["variant"]
+        value = _uncompiled() if chosen == "python" else import_module(f"{__name__}.{name}_{chosen}")
+    else:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    globals()[name] = value
+    return value

@@ -1,0 +1,8 @@
+cdef extern from "bits.h":
+    double log2_part(double x) noexcept nogil
+    double near_one_part(double x) noexcept nogil
+    double times_power_of_two(double x, double rounded) noexcept nogil
+    double power_of_two(double rounded) noexcept nogil
+    int exponent(double x) noexcept nogil
+    double to_nearest(double x) noexcept nogil
+    int processor_has_v3() noexcept nogil

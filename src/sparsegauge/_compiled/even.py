@@ -1,0 +1,233 @@
+"""Even integer orders without a sort, from central moments.
+
+The numerator is shift invariant, so for even p and any shift m
+
+    num_p = 1/2 sum_k (-1)^k C(p, k) M_k M_{p-k},   M_k = sum_i (c_i - m)^k.
+
+About the mean the terms hardly cancel, but nothing forbids it: the kernel bounds its own rounding error, and hands
+the row over to the sorted route (`HAND_OVER`) where the bound is too large.
+"""
+
+from __future__ import annotations
+
+import math
+
+from .bits import exponent
+from .lanes import LANES, join_lanes
+from .vocabulary import Array, Indices, Lanes, Matrix, Values, entry, kernel
+
+LARGEST_EVEN_ORDER = 128
+MOMENT_CHUNK = 65536  # coefficients summed up by one task; fixed, so that results do not depend on the threads
+MOMENT_BLOCK = 256  # coefficients whose powers stay in the fastest cache
+MOMENT_ROOM = 3  # blocks of working memory
+HAND_OVER = -1.0
+TINY, HUGE = 1e-290, 1e290  # rows whose maximum lies outside are handed over: their scale or sum may overflow
+TRUSTED = 2e-13  # the largest bound of the relative error that is let through
+SMALLEST_NUMERATOR = 1e-280  # one below lost digits to underflow
+
+
+@entry
+def top_and_sum(x: Values, first: int, last: int) -> tuple[float, float]:
+    """Return max |x_i| and sum |x_i| of x[first:last]."""
+    top: Lanes = [0.0] * LANES
+    lane: Lanes = [0.0] * LANES
+    highest = 0.0
+    rest = 0.0
+    i = first
+    while i + LANES <= last:
+        for k in range(LANES):
+            c = abs(x[i + k])
+            lane[k] += c
+            top[k] = c if c > top[k] else top[k]
+        i += LANES
+    while i < last:
+        c = abs(x[i])
+        rest += c
+        highest = max(highest, c)
+        i += 1
+    for k in range(LANES):
+        highest = max(highest, top[k])
+    return highest, join_lanes(lane) + rest
+
+
+@entry
+def scale_of(value: float) -> float:
+    """Return the power of two that brings a `value` between TINY and HUGE into [1/2, 1)."""
+    return math.ldexp(1.0, -exponent(value))
+
+
+@kernel
+def add_second_moments(x: Values, first: int, last: int, scale: float, shift: float, out: Array) -> None:
+    """Add to out[1:4] the sums of u, u^2 and c^2 for u = c - shift: all that order 2 needs."""
+    one: Lanes = [0.0] * LANES
+    two: Lanes = [0.0] * LANES
+    square: Lanes = [0.0] * LANES
+    i = first
+    while i + LANES <= last:
+        for k in range(LANES):
+            c = abs(x[i + k]) * scale
+            u = c - shift
+            one[k] += u
+            two[k] += u * u
+            square[k] += c * c
+        i += LANES
+    while i < last:
+        c = abs(x[i]) * scale
+        u = c - shift
+        one[0] += u
+        two[0] += u * u
+        square[0] += c * c
+        i += 1
+    out[1] += join_lanes(one)
+    out[2] += join_lanes(two)
+    out[3] += join_lanes(square)
+
+
+@kernel
+def add_fourth_moments(x: Values, first: int, last: int, scale: float, shift: float, out: Array) -> None:
+    """Add to out[1:6] the sums of u, u^2, u^3, u^4 and c^4: all that order 4 needs."""
+    one: Lanes = [0.0] * LANES
+    two: Lanes = [0.0] * LANES
+    three: Lanes = [0.0] * LANES
+    four: Lanes = [0.0] * LANES
+    fourth: Lanes = [0.0] * LANES
+    half = LANES // 2  # so many accumulators of eight lanes would not fit the registers
+    i = first
+    while i + half <= last:
+        for k in range(half):
+            c = abs(x[i + k]) * scale
+            u = c - shift
+            one[k] += u
+            two[k] += u * u
+            three[k] += u * u * u
+            four[k] += (u * u) * (u * u)
+            fourth[k] += (c * c) * (c * c)
+        i += half
+    while i < last:
+        c = abs(x[i]) * scale
+        u = c - shift
+        one[0] += u
+        two[0] += u * u
+        three[0] += u * u * u
+        four[0] += (u * u) * (u * u)
+        fourth[0] += (c * c) * (c * c)
+        i += 1
+    out[1] += join_lanes(one)
+    out[2] += join_lanes(two)
+    out[3] += join_lanes(three)
+    out[4] += join_lanes(four)
+    out[5] += join_lanes(fourth)
+
+
+@kernel
+def next_powers(n: int, shift: float, room: Matrix) -> tuple[float, float, float]:
+    """Raise the powers of u and of c by two; return the sums of the next two powers of u and of the new one of c.
+
+    room[0] holds c, room[1] the even power of u = c - shift, room[2] the even power of c.
+    """
+    odd_lane: Lanes = [0.0] * LANES
+    even_lane: Lanes = [0.0] * LANES
+    high_lane: Lanes = [0.0] * LANES
+    i = 0
+    while i + LANES <= n:
+        for k in range(LANES):
+            c = room[0, i + k]
+            u = c - shift
+            odd = room[1, i + k] * u
+            even = odd * u
+            high = room[2, i + k] * (c * c)
+            room[1, i + k] = even
+            room[2, i + k] = high
+            odd_lane[k] += odd
+            even_lane[k] += even
+            high_lane[k] += high
+        i += LANES
+    while i < n:
+        c = room[0, i]
+        u = c - shift
+        odd = room[1, i] * u
+        even = odd * u
+        high = room[2, i] * (c * c)
+        room[1, i] = even
+        room[2, i] = high
+        odd_lane[0] += odd
+        even_lane[0] += even
+        high_lane[0] += high
+        i += 1
+    return join_lanes(odd_lane), join_lanes(even_lane), join_lanes(high_lane)
+
+
+@entry
+def chunk_moments(x: Values, first: int, last: int, scale: float, shift: float, p: int, room: Matrix, out: Array) -> None:
+    """Write out[k] = M_k for k = 0..p and out[p + 1] = sum c^p of the chunk x[first:last]."""
+    for k in range(p + 2):
+        out[k] = 0.0
+    out[0] = last - first
+    for start in range(first, last, MOMENT_BLOCK):
+        end = min(start + MOMENT_BLOCK, last)
+        if p == 2:
+            add_second_moments(x, start, end, scale, shift, out)
+        elif p == 4:
+            add_fourth_moments(x, start, end, scale, shift, out)
+        else:
+            for i in range(end - start):
+                room[0, i] = abs(x[start + i]) * scale
+                room[1, i] = 1.0
+                room[2, i] = 1.0
+            for k in range(1, p, 2):
+                odd_sum, even_sum, denominator = next_powers(end - start, shift, room)
+                out[k] += odd_sum
+                out[k + 1] += even_sum
+            out[p + 1] += denominator
+
+
+@entry
+def combine_moments(moments: Array, length: int, binomials: Values) -> float:
+    """Return S_p of a row of `length` coefficients from its moments, or HAND_OVER."""
+    p = len(binomials) - 1
+    numerator = 0.0
+    bound = 0.0
+    for k in range(p + 1):
+        sign = 1.0 - 2.0 * (k & 1)
+        numerator += sign * binomials[k] * moments[k] * moments[p - k]
+        size = moments[k] * moments[p - k]
+        if k & 1:  # an odd moment is known only to eps times its absolute twin; Cauchy and Schwarz bound that
+            # paired so that both products are of degree p, like the numerator: then neither underflows before it does
+            size = math.sqrt(moments[k - 1] * moments[p - k + 1]) * math.sqrt(moments[k + 1] * moments[p - k - 1])
+        bound += binomials[k] * size
+    rounding = (p + 8) * 2.2e-16
+    if numerator < SMALLEST_NUMERATOR or rounding * bound > TRUSTED * numerator:
+        return HAND_OVER
+    return min(0.5 * numerator / (length * moments[p + 1]), (length - 1) / length)
+
+
+@kernel
+def even_row(
+    x: Values, first: int, last: int, length: int, binomials: Values, zero: float, room: Matrix, moments: Array
+) -> float:
+    """Return S_p of one row taken as one chunk, or HAND_OVER; `zero` where all its values are zero."""
+    top, total = top_and_sum(x, first, last)
+    if top == 0.0:
+        return zero
+    if not (TINY < top < HUGE) or length > last - first:  # zeros that are not stored
+        return HAND_OVER
+    scale = scale_of(top)
+    shift = total * scale / (last - first)
+    chunk_moments(x, first, last, scale, shift, len(binomials) - 1, room, moments)
+    return combine_moments(moments, length, binomials)
+
+
+@entry
+def even_rows(
+    x: Values, starts: Indices, lengths: Indices, binomials: Values, zero: float, room: Matrix, moments: Array,
+    first: int, last: int, out: Array,
+) -> int:  # fmt: skip
+    """Write S_p of the rows first..last-1; return how many are handed over to the sorted route.
+
+    `room` is (MOMENT_ROOM, MOMENT_BLOCK), `moments` as long as binomials and one more.
+    """
+    handed_over = 0
+    for r in range(first, last):
+        out[r] = even_row(x, starts[r], starts[r + 1], lengths[r], binomials, zero, room, moments)
+        handed_over += out[r] == HAND_OVER
+    return handed_over
