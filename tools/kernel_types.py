@@ -21,6 +21,7 @@ ELEMENTS = {
     "IndexTable": "int",
     "Words": "Word",
 }
+ROWS = {"Matrix": "Array", "Cube": "Matrix", "IndexTable": "Indices"}  # what one index leaves
 FROM_C = {"exponent": "int", "processor_has_v3": "int"}  # all other functions of bits.h give floats
 WHOLE = ("len", "int")
 
@@ -126,7 +127,10 @@ class Scope:
     def _element(self, node: ast.Subscript) -> str | None:
         if isinstance(node.value, ast.Attribute) and node.value.attr == "shape":
             return "int"
-        return ELEMENTS.get(self.of(node.value) or "")
+        whole = self.of(node.value) or ""
+        if isinstance(node.slice, ast.Slice):
+            return whole
+        return ROWS[whole] if whole in ROWS and not isinstance(node.slice, ast.Tuple) else ELEMENTS.get(whole)
 
     def _field(self, node: ast.Attribute) -> str | None:
         if isinstance(node.value, ast.Name) and node.value.id == "math":

@@ -103,6 +103,11 @@ class Body(ast.NodeTransformer):
             return ast.Name(f"c_{node.attr}", ast.Load())
         return self.generic_visit(node)
 
+    def visit_Call(self, node: ast.Call) -> ast.expr:  # noqa: N802
+        if isinstance(node.func, ast.Name) and node.func.id in ("int", "float"):
+            return ast.Call(parsed("cython.cast"), [parsed(TYPES[node.func.id]), self.visit(node.args[0])], [])
+        return self.generic_visit(node)  # type: ignore[return-value]
+
     def visit_BinOp(self, node: ast.BinOp) -> ast.expr:  # noqa: N802
         left, right = self.visit(node.left), self.visit(node.right)
         if isinstance(node.op, ast.Div):  # in C a quotient of whole numbers would be whole
@@ -176,12 +181,11 @@ def wrapper(function: ast.FunctionDef, typed: list[ast.arg]) -> list[ast.stmt]:
     return ast.parse("\n".join(lines)).body
 
 
-def translate_record(record: ast.ClassDef) -> ast.stmt:
+def translate_record(record: ast.ClassDef, body: Body) -> ast.stmt:
     """Return a class whose attributes are C numbers and arrays."""
     fields = [ast.AnnAssign(f.target, c_type(f.annotation), None, 1) for f in record.body if isinstance(f, ast.AnnAssign)]
-    methods = [f for f in record.body if isinstance(f, ast.FunctionDef)]
-    body: list[ast.stmt] = [*fields, *methods]
-    return ast.ClassDef(record.name, [], [], body, [parsed("cython.cclass"), parsed("cython.final")], type_params=[])
+    methods = [body.visit(f) for f in record.body if isinstance(f, ast.FunctionDef)]
+    return ast.ClassDef(record.name, [], [], [*fields, *methods], [parsed("cython.cclass")], type_params=[])
 
 
 class Unit:
@@ -224,7 +228,7 @@ class Unit:
         if isinstance(node, ast.FunctionDef):
             return translate_function(path, node, Body(path, self))
         if isinstance(node, ast.ClassDef):
-            return [translate_record(node)]
+            return [translate_record(node, Body(path, self))]
         raise TranslationError(path, node, "a file of kernels holds imports, constants, kernels and records only")
 
     def _import(self, path: Path, node: ast.Import | ast.ImportFrom) -> None:

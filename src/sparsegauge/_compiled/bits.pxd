@@ -6,3 +6,4 @@ cdef extern from "bits.h":
     int exponent(double x) noexcept nogil
     double to_nearest(double x) noexcept nogil
     int processor_has_v3() noexcept nogil
+    double ldexp(double x, int power) noexcept nogil

@@ -53,3 +53,8 @@ def to_nearest(x: float) -> float:
 def processor_has_v3() -> bool:
     """Return whether wide registers can be used: here they cannot."""
     return False
+
+
+def ldexp(x: float, power: int) -> float:
+    """Return x 2^power."""
+    return math.ldexp(x, int(power))

@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import math
 
-from .bits import exponent
+from .bits import exponent, ldexp
 from .lanes import LANES, join_lanes
 from .vocabulary import Array, Indices, Lanes, Matrix, Values, entry, kernel
 
@@ -53,7 +53,7 @@ def top_and_sum(x: Values, first: int, last: int) -> tuple[float, float]:
 @entry
 def scale_of(value: float) -> float:
     """Return the power of two that brings a `value` between TINY and HUGE into [1/2, 1)."""
-    return math.ldexp(1.0, -exponent(value))
+    return ldexp(1.0, -exponent(value))
 
 
 @kernel
