@@ -15,9 +15,18 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from .._arrays import Array, Indices, Signals
-from ._kernels import even, formulas, gradient, integer, real, rows, threads, tree
+from .._compiled import measure as kernels
+from .._compiled.even import HAND_OVER, HUGE, LARGEST_EVEN_ORDER, MOMENT_BLOCK, MOMENT_CHUNK, MOMENT_ROOM, TINY
+from .._compiled.integer import BLOCK_PAIRS, FOLDED, LARGEST_INTEGER_ORDER, SHORT_ORDER, SHORT_ROW, SIDE_BY_SIDE
+from .._compiled.lanes import LANES
+from .._compiled.powers import POWER_BLOCK
+from .._compiled.tiny import TINY_ROW
+from .._compiled.tree import JOB, LARGEST_OPENING, LEVELS
+from .._platform import threads
 
 TASK = 1 << 15  # coefficients that make a task worth another thread
+LONG = 1 << 16  # from this length on a row is worth several threads
+TREE_TASKS = 16  # near interactions are shared out among so many
 
 
 class Magnitudes(NamedTuple):
@@ -28,29 +37,42 @@ class Magnitudes(NamedTuple):
 
 
 def measure(signals: Signals, p: float, zero: float, sort: Callable[[], Magnitudes] | None = None) -> Array:
-    """S_p of every signal; `sort` gives the sorted magnitudes to whoever needs them."""
-    sort = sort or (lambda: sorted_magnitudes(signals))
+    """Return S_p of every signal; `sort` gives the sorted magnitudes to whoever needs them."""
     out = np.empty(signals.rows)
     if signals.rows == 0:
         return out
+    sort = sort or (lambda: sorted_magnitudes(signals))
     if math.isinf(p):
         arguments = signals.values, signals.starts, signals.lengths, zero
-        over_rows(signals, functools.partial(rows.zero_fraction_rows, *arguments), out)
-    elif p % 2 == 0 and p <= even.LARGEST_ORDER:
+        over_rows(signals, functools.partial(kernels.zero_fraction_rows, *arguments), out)
+    elif p % 2 == 0 and p <= LARGEST_EVEN_ORDER:
         if _by_moments(signals, int(p), zero, out):
-            handed_over = np.flatnonzero(out == even.HAND_OVER)
-            if len(handed_over) == signals.rows:
-                _by_sorting(signals, sort(), p, zero, out)
-            else:
-                few = signals.select(handed_over)
-                out[handed_over] = _by_sorting(few, sorted_magnitudes(few), p, zero, np.empty(few.rows))
+            _measure_some(signals, out == HAND_OVER, p, zero, sort, _by_sorting, out)
+    elif p in (1, 3) or not (p.is_integer() and p <= LARGEST_INTEGER_ORDER):
+        tiny = np.diff(signals.starts) <= TINY_ROW if not signals.uniform else signals.starts[1] <= TINY_ROW
+        _measure_some(signals, np.broadcast_to(tiny, signals.rows), p, zero, sort, _tiny, out)
+        _measure_some(signals, np.broadcast_to(~tiny, signals.rows), p, zero, sort, _by_sorting, out)
     else:
-        _by_sorting(signals, sort(), p, zero, out)
+        _by_sorting(signals, sort, p, zero, out)
     return out
 
 
+def _measure_some(
+    signals: Signals, chosen: Any, p: float, zero: float, sort: Callable[[], Magnitudes], way: Callable[..., Any],
+    out: Array,
+) -> None:  # fmt: skip
+    """Measure the chosen rows one way."""
+    if chosen.all():
+        way(signals, sort, p, zero, out)
+    elif chosen.any():
+        few = signals.select(np.flatnonzero(chosen))
+        results = np.empty(few.rows)
+        way(few, lambda: sorted_magnitudes(few), p, zero, results)
+        out[chosen] = results
+
+
 def over_rows(signals: Signals, kernel: Callable[..., Any], out: Array | Indices, but: Sequence[int] = ()) -> list[Any]:
-    """kernel(first, last, out) over all rows but some, on several threads where it pays."""
+    """Call kernel(first, last, out) over all rows but some, on several threads where it pays."""
     if len(signals.values) <= TASK:
         return [kernel(0, signals.rows, out)]
     # rows are independent, so here the cut may follow the number of threads
@@ -62,53 +84,87 @@ def over_rows(signals: Signals, kernel: Callable[..., Any], out: Array | Indices
     return threads.run(lambda span: kernel(*span, out), spans)
 
 
-def _long_rows(signals: Signals) -> list[int]:
-    """Rows that are worth several threads each."""
-    if len(signals.values) < threads.LONG:
+def with_room(kernel: Callable[..., Any], arguments: Sequence[Any], *shapes: Any) -> Callable[..., Any]:
+    """Return kernel(*arguments, *room, first, last, out), with room of these shapes for each call of it."""
+
+    def call(first: int, last: int, out: Array) -> Any:
+        return kernel(*arguments, *(np.empty(shape) for shape in shapes), first, last, out)
+
+    return call
+
+
+def long_rows(signals: Signals) -> list[int]:
+    """Return the rows that are worth several threads each."""
+    if len(signals.values) < LONG:
         return []
-    return [int(r) for r in np.flatnonzero(np.diff(signals.starts) >= threads.LONG)]
+    return [int(r) for r in np.flatnonzero(np.diff(signals.starts) >= LONG)]
+
+
+def longest_row(signals: Signals) -> int:
+    """Return how many values the longest row holds."""
+    return int(signals.starts[1]) if signals.uniform else int(np.diff(signals.starts).max())
 
 
 @functools.cache
-def _binomials(p: int) -> Array:
+def binomials(p: int) -> Array:
+    """Return C(n, k) for n, k = 0..p."""
     return np.array([[math.comb(n, k) for k in range(p + 1)] for n in range(p + 1)], dtype=np.float64)
 
 
+@functools.cache
+def _tables() -> Any:
+    from .._compiled.chebyshev import chebyshev_tables
+
+    return chebyshev_tables()
+
+
+def workspace(tree: bool = True) -> Any:
+    """Return what a walk through the tree of real orders remembers."""
+    return kernels.Workspace(_tables(), LEVELS if tree else 0)
+
+
+def _tiny(signals: Signals, _: Any, p: float, zero: float, out: Array) -> None:
+    arguments = signals.values, signals.starts, signals.lengths, p, zero
+    over_rows(signals, with_room(kernels.tiny_rows, arguments, TINY_ROW * LANES, 2 * LANES), out)
+
+
 def _by_moments(signals: Signals, p: int, zero: float, out: Array) -> bool:
-    """S_p from central moments; whether any row was handed over to the sorted route."""
-    binomials = _binomials(p)[p]
-    arguments = signals.values, signals.starts, signals.lengths, binomials, zero
-    long = _long_rows(signals)
-    handed_over = any(over_rows(signals, functools.partial(even.rows, *arguments), out, long))
+    """Write S_p from central moments; return whether any row was handed over to the sorted route."""
+    row_binomials = binomials(p)[p]
+    arguments = signals.values, signals.starts, signals.lengths, row_binomials, zero
+    long = long_rows(signals)
+    kernel = with_room(kernels.even_rows, arguments, (MOMENT_ROOM, MOMENT_BLOCK), p + 2)
+    handed_over = any(over_rows(signals, kernel, out, long))
     for r in long:
-        row = signals.values[signals.starts[r] : signals.starts[r + 1]]
-        out[r] = _long_by_moments(row, int(signals.lengths[r]), binomials, zero)
-        handed_over |= bool(out[r] == even.HAND_OVER)
+        out[r] = _long_by_moments(signals, r, row_binomials, zero)
+        handed_over |= bool(out[r] == HAND_OVER)
     return handed_over
 
 
-def _long_by_moments(row: Array, length: int, binomials: Array, zero: float) -> float:
-    parts = [row[first:last] for first, last in threads.spans(len(row), even.CHUNK)]
-    tops, sums = zip(*threads.run(even.top_and_sum, parts), strict=True)
+def _long_by_moments(signals: Signals, r: int, row_binomials: Array, zero: float) -> float:
+    x, low, high = signals.values, int(signals.starts[r]), int(signals.starts[r + 1])
+    length = int(signals.lengths[r])
+    parts = [(low + first, low + last) for first, last in threads.spans(high - low, MOMENT_CHUNK)]
+    tops, sums = zip(*threads.run(lambda part: kernels.top_and_sum(x, *part), parts), strict=True)
     top = max(tops)
     if top == 0.0:
         return zero
-    if not even.TINY < top < even.HUGE or length > len(row):
-        return even.HAND_OVER
-    scale = even.scale_of(top)
-    shift = sum(sums) * scale / len(row)
-    moments = np.empty((len(parts), len(binomials) + 1))
+    if not TINY < top < HUGE or length > high - low:
+        return HAND_OVER
+    scale = kernels.scale_of(top)
+    shift = sum(sums) * scale / (high - low)
+    moments = np.empty((len(parts), len(row_binomials) + 1))
 
     def task(k: int) -> None:
-        room = np.empty((even.ROOM, even.BLOCK))
-        even.chunk_moments(parts[k], scale, shift, len(binomials) - 1, room, moments[k])
+        room = np.empty((MOMENT_ROOM, MOMENT_BLOCK))
+        kernels.chunk_moments(x, *parts[k], scale, shift, len(row_binomials) - 1, room, moments[k])
 
     threads.run(task, range(len(parts)))
-    return even.combine(moments.sum(axis=0), length, binomials)
+    return float(kernels.combine_moments(moments.sum(axis=0), length, row_binomials))
 
 
 def sorted_magnitudes(signals: Signals) -> Magnitudes:
-    """A sorted copy of the magnitudes; at most twice the size of the signals while one long row is merged."""
+    """Return a sorted copy of the magnitudes; at most twice the size of the signals while one long row is merged."""
     values = np.empty(len(signals.values))
     nonzero = np.empty(signals.rows, np.int64)
 
@@ -120,158 +176,153 @@ def sorted_magnitudes(signals: Signals) -> Magnitudes:
             if signals.uniform:
                 values[span].reshape(end - start, -1).sort(axis=-1)
             else:
-                rows.sort_rows(values, signals.starts, start, end)
-            rows.settle_rows(values, signals.starts, start, end, nonzero)
+                for r in range(start, end):
+                    values[signals.starts[r] : signals.starts[r + 1]].sort()
+            kernels.settle_rows(values, signals.starts, start, end, nonzero)
 
-    long = _long_rows(signals)
+    long = long_rows(signals)
     over_rows(signals, prepare, nonzero, long)
     for r in long:
         span = slice(signals.starts[r], signals.starts[r + 1])
-        row = threads.sort(np.abs(signals.values[span], out=values[span]))
+        row = _sort_long(np.abs(signals.values[span], out=values[span]))
         if signals.rows == 1:
             values = row
         else:
             values[span] = row
-        rows.settle_rows(values, signals.starts, r, r + 1, nonzero)
+        kernels.settle_rows(values, signals.starts, r, r + 1, nonzero)
     return Magnitudes(values, nonzero)
 
 
-def _by_sorting(signals: Signals, magnitudes: Magnitudes, p: float, zero: float, out: Array) -> Array:
-    arguments = magnitudes.values, magnitudes.nonzero, signals.starts, signals.lengths
-    whole = p.is_integer() and p <= integer.LARGEST_ORDER
-    if p == 1:
-        kernel: Callable[..., Any] = functools.partial(rows.gini_rows, *arguments, zero)
-    elif whole and p <= integer.SHORT_ORDER and signals.uniform and signals.lengths[0] <= integer.SHORT:
-        table = magnitudes.values.reshape(signals.rows, -1)
-        kernel = functools.partial(integer.short_rows, table, int(p), zero)
-    elif whole:
-        kernel = functools.partial(rows.integer_rows, *arguments, _binomials(int(p)), zero)
-    else:
-        kernel = functools.partial(rows.real_rows, *arguments, p, zero)
-    long = _long_rows(signals) if p > 1 else []
-    over_rows(signals, kernel, out, long)
+def _sort_long(row: Array) -> Array:
+    """Return a long row sorted, by halves, two threads at a time."""
+    if threads.thread_count() == 1:
+        row.sort()
+        return row
+    half = len(row) // 2
+    threads.run(np.ndarray.sort, [row[:half], row[half:]])
+    merged = np.empty_like(row)
+    threads.run(lambda merge: merge(row, half, merged), [kernels.merge_from_below, kernels.merge_from_above])
+    return merged
+
+
+def _by_sorting(signals: Signals, sort: Callable[[], Magnitudes], p: float, zero: float, out: Array) -> None:
+    magnitudes = sort()
+    long = long_rows(signals) if p > 1 else []
+    over_rows(signals, _sorted_kernel(signals, magnitudes, p, zero), out, long)
     for r in long:
-        c = magnitudes.values[magnitudes.nonzero[r] : signals.starts[r + 1]]
-        if len(c) == 0:
+        low, high = int(magnitudes.nonzero[r]), int(signals.starts[r + 1])
+        if low == high:
             out[r] = zero
+        elif is_whole(p):
+            numerator = long_integer(magnitudes.values, low, high, binomials(int(p)))
+            room = np.empty((2, POWER_BLOCK))
+            sparsity = kernels.finish_integer(magnitudes.values, low, high, int(p), numerator, *room)
+            out[r] = kernels.with_zeros(sparsity, high - low, int(signals.lengths[r]))
         else:
-            if whole:
-                sparsity = rows.finish_integer(c, int(p), _long_integer(c, _binomials(int(p))))
-            else:
-                sparsity = rows.finish_real(c, p, _long_real(c, p))
-            out[r] = rows.with_zeros(sparsity, len(c), int(signals.lengths[r]))
-    return out
+            sparsity = kernels.finish_real(magnitudes.values, low, high, p, long_real(magnitudes.values, low, high, p))
+            out[r] = kernels.with_zeros(sparsity, high - low, int(signals.lengths[r]))
 
 
-def _long_integer(c: Array, binomials: Array) -> float:
-    """rows.integer_numerator on several threads."""
-    chunks = -(-len(c) // integer.CHUNK)
-    states = np.empty((chunks, 3, len(binomials)))
-    scale = math.ldexp(1.0, -integer.range_exponent(c))
-    threads.run(lambda span: integer.chunk_states(c, scale, binomials, *span, states), threads.spans(chunks, 8))
-    return integer.fold(c, states, scale, binomials)
+def is_whole(p: float) -> bool:
+    """Return whether the recurrence of integer orders serves p."""
+    return p.is_integer() and p <= LARGEST_INTEGER_ORDER
 
 
-def _long_real(c: Array, p: float) -> float:
-    """real.numerator on several threads."""
-    if c[0] == c[-1]:
+def _sorted_kernel(signals: Signals, magnitudes: Magnitudes, p: float, zero: float) -> Callable[..., Any]:
+    """Return the kernel that measures sorted rows, as kernel(first, last, out)."""
+    arguments = magnitudes.values, magnitudes.nonzero, signals.starts, signals.lengths
+    if p == 1:
+        return functools.partial(kernels.gini_rows, *arguments, zero)
+    if is_whole(p):
+        short = signals.uniform and signals.lengths[0] <= SHORT_ROW and p <= SHORT_ORDER
+        return _short_kernel(signals, magnitudes, int(p), zero) if short else _integer_kernel(arguments, int(p), zero)
+    longest = longest_row(signals)
+
+    def real(first: int, last: int, out: Array) -> None:
+        work = workspace(tree=not kernels.by_all_pairs(longest, p))
+        kernels.real_rows(*arguments, p, zero, work, np.empty(longest + LANES), first, last, out)
+
+    return real
+
+
+def _short_kernel(signals: Signals, magnitudes: Magnitudes, p: int, zero: float) -> Callable[..., Any]:
+    n = int(signals.lengths[0])
+
+    def short(first: int, last: int, out: Array) -> None:
+        room = np.zeros(n * SIDE_BY_SIDE), np.empty((p + 2) * SIDE_BY_SIDE + 2 * POWER_BLOCK)
+        kernels.short_rows(magnitudes.values, n, p, zero, *room, np.empty(SIDE_BY_SIDE, np.int64), first, last, out)
+
+    return short
+
+
+def _integer_kernel(arguments: tuple[Array, Indices, Indices, Indices], p: int, zero: float) -> Callable[..., Any]:
+    longest = int(np.diff(arguments[2]).max())
+
+    def integer(first: int, last: int, out: Array) -> None:
+        room = integer_room(longest, p)
+        short = np.zeros(SHORT_ROW * SIDE_BY_SIDE), np.empty((p + 2) * SIDE_BY_SIDE + 2 * POWER_BLOCK)
+        exponents = np.empty(SIDE_BY_SIDE, np.int64)
+        kernels.integer_rows(*arguments, binomials(p), zero, *room, *short, exponents, first, last, out)
+
+    return integer
+
+
+def integer_room(longest: int, p: int) -> tuple[Array, Array, Array]:
+    """Return room for pairs, power sums and states of the chunks of a row."""
+    return np.empty((2, BLOCK_PAIRS)), np.empty((5, p + 1)), np.empty((max(1, -(-longest // FOLDED)), 3, p + 1))
+
+
+def long_integer(c: Array, low: int, high: int, table: Array) -> float:
+    """Return num_p of the sorted c[low:high] by chunks, on several threads."""
+    _, sums, states = integer_room(high - low, len(table) - 1)
+    scale = math.ldexp(1.0, -kernels.range_exponent(c, low, high))
+
+    def task(span: tuple[int, int]) -> None:
+        room = np.empty((2, BLOCK_PAIRS)), np.empty((5, len(table)))
+        kernels.fold_chunks(c, low, high, scale, table, *room, *span, states)
+
+    threads.run(task, threads.spans(len(states), 2))
+    return float(kernels.join_chunks(c, low, high, states, scale, table, sums))
+
+
+def long_real(c: Array, low: int, high: int, p: float) -> float:
+    """Return num_p of the sorted c[low:high], in units of its range, on several threads."""
+    if c[low] == c[high - 1]:
         return 0.0
-    c = tree.shifted(c)
-    unit = 1.0 / (c[-1] - c[0])
-    budget = real.budget_for(c, p, unit)
-    tasks = _tree_tasks(c)
-    return sum(threads.run(lambda task: real.sum_jobs(tree.workspace(), c, p, unit, budget, task), tasks))
+    points, unit = points_of(c, low, high)
+    budget = kernels.real_budget(points, high - low, p, unit, np.empty(64))
+    tasks = tree_tasks(points, high - low)
+    run = functools.partial(_sum_task, points, p, unit, budget)
+    return float(sum(threads.run(run, tasks)))
 
 
-def _tree_tasks(c: Array) -> list[Indices]:
-    """The tree's opening interactions: those of far cells, which share moments, in one; those of near ones in many."""
-    jobs = tree.opening_jobs(c)
+def _sum_task(points: Array, p: float, unit: float, budget: float, jobs: Indices) -> float:
+    return float(kernels.sum_jobs(workspace(), points, p, unit, budget, jobs, 0, len(jobs)))
+
+
+def points_of(c: Array, low: int, high: int) -> tuple[Array, float]:
+    """Return the points of a row as the tree wants them, and what brings their range to 1."""
+    points = np.empty(high - low + LANES)
+    kernels.load_points(c, low, high, points)
+    return points, 1.0 / float(points[high - low - 1] - points[0])
+
+
+def tree_tasks(points: Array, n: int) -> list[Indices]:
+    """Return the tree's opening interactions: far cells, which share moments, in one task; near ones in many."""
+    jobs = np.empty((LARGEST_OPENING * (LARGEST_OPENING + 1) // 2, JOB), np.int64)
+    jobs = jobs[: kernels.opening_jobs(points, n, np.empty((LARGEST_OPENING, 3), np.int64), jobs)]
     near = jobs[:, 5] - jobs[:, 4] <= 1
-    return [task for task in (jobs[~near], *np.array_split(jobs[near], 16)) if len(task)]
+    return [task for task in (jobs[~near], *np.array_split(jobs[near], TREE_TASKS)) if len(task)]
 
 
 def measure_slowly(signals: Signals, p: float, zero: float, method: str) -> Array:
-    """The pairwise sum, or the paper's formulas, to compare with."""
+    """Return the pairwise sum, or the paper's formulas, to compare with."""
+    from . import _printed
+
     magnitudes = sorted_magnitudes(signals)
-    formula = formulas.pairwise if method == "definition" else formulas.paper
+    formula = _printed.pairwise if method == "definition" else _printed.paper
     out = np.empty(signals.rows)
     for r in range(signals.rows):
         c = magnitudes.values[magnitudes.nonzero[r] : signals.starts[r + 1]]
         out[r] = formula(c, int(signals.lengths[r]), p) if len(c) > 0 else zero
     return out
-
-
-def slopes(signals: Signals, p: float) -> Array:
-    """dS_p/d|x| at every value of every signal."""
-    if signals.rows == 0:
-        return np.empty(0)
-    magnitudes = np.abs(signals.values)
-    order = _argsort(signals, magnitudes)
-    ordered = magnitudes[order]
-    unscaled = ordered.copy()
-    nonzero = np.empty(signals.rows, np.int64)
-    over_rows(signals, functools.partial(rows.settle_rows, ordered, signals.starts), nonzero)
-    results = np.empty(len(ordered))
-    arguments = ordered, unscaled, nonzero, signals.starts, signals.lengths
-    whole = p.is_integer() and p <= integer.LARGEST_ORDER
-    if whole:
-        binomials, fewer = _binomials(int(p)), _binomials(int(p) - 1)
-        kernel: Callable[..., Any] = functools.partial(rows.integer_gradient_rows, *arguments, binomials, fewer)
-    else:
-        kernel = functools.partial(rows.real_gradient_rows, *arguments, p)
-    long = _long_rows(signals) if p > 1 else []
-    over_rows(signals, kernel, results, long)
-    for r in long:
-        c = ordered[nonzero[r] : signals.starts[r + 1]]
-        results[signals.starts[r] : signals.starts[r + 1]] = 0.0 if len(c) else math.nan
-        if len(c):
-            numerator = _long_integer(c, binomials) if whole else _long_real(c, p)
-            slope, unit = _long_integer_slopes(c, fewer) if whole else _long_real_slopes(c, p - 1)
-            here = results[nonzero[r] : signals.starts[r + 1]]
-            scale = rows.unit_scale(unscaled[signals.starts[r + 1] - 1])
-            gradient.assemble(c, p, int(signals.lengths[r]), numerator, unit, slope, scale, here)
-    out = np.empty(len(ordered))
-    out[order] = results
-    return out
-
-
-def _long_integer_slopes(c: Array, binomials: Array) -> tuple[Array, float]:
-    unit = math.ldexp(1.0, integer.range_exponent(c))
-    sides = [c / unit, gradient.mirrored(c / unit)]
-    sums = np.empty((2, len(c)))
-    threads.run(lambda k: integer.left_sums(sides[k], binomials, sums[k]), range(2))
-    gradient.left_less_right(sums[0], sums[1], sums[0])
-    return sums[0], unit
-
-
-def _long_real_slopes(c: Array, q: float) -> tuple[Array, float]:
-    out = np.zeros(len(c))
-    width = float(c[-1] - c[0])
-    if width == 0.0:
-        return out, 1.0
-    c = tree.shifted(c)
-    budget = gradient.budget_for(c, q, 1.0 / width)
-
-    def work(task: Indices) -> tuple[int, Array]:
-        low, high = int(task[:, 0].min()), int(task[:, 3].max())
-        part = np.zeros(high - low)
-        gradient.add_jobs(tree.workspace(), c, q, 1.0 / width, budget, task, low, part)
-        return low, part
-
-    for low, part in threads.run(work, _tree_tasks(c)):
-        out[low : low + len(part)] += part
-    return out, width
-
-
-def _argsort(signals: Signals, magnitudes: Array) -> Indices:
-    """Where to find the k-th smallest magnitude of every row."""
-    order = np.empty(len(magnitudes), np.int64)
-
-    def task(first: int, last: int, order: Indices) -> None:
-        for r in range(first, last):
-            low, high = signals.starts[r], signals.starts[r + 1]
-            order[low:high] = np.argsort(magnitudes[low:high])
-            order[low:high] += low
-
-    over_rows(signals, task, order)
-    return order

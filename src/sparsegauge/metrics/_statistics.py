@@ -14,8 +14,9 @@ from typing import Any
 import numpy as np
 
 from .._arrays import Array, Indices, Signals, as_signals, check_number
+from .._compiled import measure as kernels
+from .._compiled.sums import BLOCK
 from . import _routes
-from ._kernels import dispersion, ranks, sums
 
 # N, and ranks k counted from the largest -> N times their weights, and the logarithms of these
 Weights = Callable[[int, Array], tuple[Array, Array]]
@@ -32,17 +33,17 @@ class Rows:
         self._signals = signals
         self.N: Array = signals.lengths.astype(np.float64)
 
-    def _over_rows(self, kernel: Callable[..., Any], *arguments: Any, columns: int = 0) -> Array:
-        """A kernel's result for every row: one number, or several in `columns`."""
+    def _over_rows(self, kernel: Callable[..., Any], *arguments: Any, columns: int = 0, blocks: int = 1) -> Array:
+        """A kernel's result for every row: one number, or several in `columns`; with so many `blocks` of room."""
         rows = self._signals.rows
         out = np.empty((rows, columns) if columns else rows)
-        bound = functools.partial(kernel, self._signals.values, self._signals.starts, *arguments)
-        _routes.over_rows(self._signals, bound, out)
+        arguments = self._signals.values, self._signals.starts, *arguments
+        _routes.over_rows(self._signals, _routes.with_room(kernel, arguments, *[BLOCK] * blocks), out)
         return out
 
     @functools.cached_property
     def _powers(self) -> Array:
-        return self._over_rows(sums.power_rows, columns=5)
+        return self._over_rows(kernels.power_rows, columns=5, blocks=2)
 
     @functools.cached_property
     def n(self) -> Array:
@@ -80,7 +81,7 @@ class Rows:
 
     def at_most(self, bound: float) -> Array:
         """#{c <= bound} for a bound >= 0."""
-        return self._over_rows(sums.small_rows, bound) + (self.N - np.diff(self._signals.starts))
+        return self._over_rows(kernels.small_rows, bound, blocks=0) + (self.N - np.diff(self._signals.starts))
 
     def gds(self, p: float) -> Array:
         """S_p."""
@@ -88,11 +89,11 @@ class Rows:
 
     def entropy_of_squares(self) -> Array:
         """Shannon's entropy of c^2/sum c^2, in nats."""
-        return self._over_rows(sums.entropy_rows)
+        return self._over_rows(kernels.entropy_rows, blocks=2)
 
     @functools.cached_property
     def _logs(self) -> Array:
-        return self._over_rows(sums.log_rows, columns=2)
+        return self._over_rows(kernels.log_rows, columns=2, blocks=2)
 
     def sum_log(self) -> Array:
         """sum log c over the non-zeros."""
@@ -104,31 +105,31 @@ class Rows:
 
     def sum_log_one_plus_square(self) -> Array:
         """sum log(1 + c^2)."""
-        return self._over_rows(sums.log_one_plus_square_rows)
+        return self._over_rows(kernels.log_one_plus_square_rows)
 
     def sum_tanh(self, a: float, b: float) -> Array:
         """sum tanh((a c)^b)."""
-        return self._over_rows(sums.tanh_rows, a, b)
+        return self._over_rows(kernels.tanh_rows, a, b)
 
     def sum_negative_powers(self, p: float) -> Array:
         """sum c^p over the non-zeros, p < 0."""
-        bottom, total = self._over_rows(sums.negative_power_rows, p, columns=2).T
+        bottom, total = self._over_rows(kernels.negative_power_rows, p, columns=2).T
         powers: Array = np.power(bottom, p) * total
         return powers
 
     def deviation(self) -> Array:
         """sum |c - mean c| / sum c."""
-        return self._over_rows(sums.deviation_rows, self._signals.lengths)
+        return self._over_rows(kernels.deviation_rows, self._signals.lengths, blocks=2)
 
     def theil(self, squared: bool = False) -> Array:
         """mean(z log z), z = c/mean c or c^2/mean c^2, over the non-zeros."""
-        return self._over_rows(dispersion.dispersion_rows, squared, 1.0, columns=2)[:, 0]
+        return self._over_rows(kernels.dispersion_rows, squared, 1.0, columns=2, blocks=2)[:, 0]
 
     def log_power_mean(self, p: float, squared: bool = False) -> Array:
         """log (mean z^p)^(1/p), z as in `theil`; of the geometric mean at p = 0."""
         if p == 1:
             return np.zeros(self._signals.rows)
-        return self._over_rows(dispersion.dispersion_rows, squared, p, columns=2)[:, 1]
+        return self._over_rows(kernels.dispersion_rows, squared, float(p), columns=2, blocks=2)[:, 1]
 
     @functools.cached_property
     def _sorted(self) -> Array:
@@ -138,7 +139,7 @@ class Rows:
         """The share of the range of c that its narrowest window of so many coefficients leaves out."""
         signals = self._signals
         out = np.empty(signals.rows)
-        kernel = functools.partial(ranks.window_rows, self._sorted, signals.starts, signals.lengths, windows)
+        kernel = functools.partial(kernels.window_rows, self._sorted, signals.starts, signals.lengths, windows)
         _routes.over_rows(signals, kernel, out)
         return out
 
@@ -150,7 +151,8 @@ class Rows:
         for N in np.unique(signals.lengths[signals.lengths > 0]):
             chosen = np.flatnonzero(signals.lengths == N)
             table = _rank_table(weights, int(N), int(stored[chosen].max()))
-            kernel = functools.partial(ranks.weighted_rows, self._sorted, signals.starts, chosen, *table, p)
+            arguments = self._sorted, signals.starts, chosen, *table, float(p)
+            kernel = _routes.with_room(kernels.weighted_rows, arguments, BLOCK, BLOCK)
             if len(chosen) == signals.rows:
                 _routes.over_rows(signals, kernel, out)
             else:

@@ -23,7 +23,7 @@ import numpy as np
 
 from .._arrays import Array, as_signals, check_choice, check_number, check_order, check_orders, restore_like
 from ..errors import InvalidInput
-from . import _routes
+from . import _routes, _slopes
 
 METHODS = ("auto", "definition", "paper")
 LARGEST_PAPER_ORDER = 1000  # beyond, its binomials overflow
@@ -134,4 +134,4 @@ def gds_gradient(x: Any, order: float, *, axis: int | None = -1) -> Any:
     if math.isinf(p):
         raise InvalidInput("the fraction of zeros (order=inf) has no gradient; use a finite order")
     signals = as_signals(x, axis=axis)
-    return restore_like(x, axis, signals, _routes.slopes(signals, p))
+    return restore_like(x, axis, signals, _slopes.slopes(signals, p))

@@ -1,0 +1,123 @@
+"""Gradients of S_p: which kernel, and on how many threads."""
+
+from __future__ import annotations
+
+import functools
+import math
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from .._arrays import Array, Indices, Signals
+from .._compiled import measure as kernels
+from .._compiled.integer import BLOCK_PAIRS
+from .._compiled.lanes import LANES
+from .._platform import threads
+from . import _routes
+
+
+def slopes(signals: Signals, p: float) -> Array:
+    """Return dS_p/d|x| at every value of every signal."""
+    if signals.rows == 0:
+        return np.empty(0)
+    magnitudes = np.abs(signals.values)
+    order = _argsort(signals, magnitudes)
+    ordered = magnitudes[order]
+    unscaled = ordered.copy()
+    nonzero = np.empty(signals.rows, np.int64)
+    _routes.over_rows(signals, functools.partial(kernels.settle_rows, ordered, signals.starts), nonzero)
+    results = np.empty(len(ordered))
+    arguments = ordered, unscaled, nonzero, signals.starts, signals.lengths
+    long = _routes.long_rows(signals) if p > 1 else []
+    kernel = _integer_kernel if _routes.is_whole(p) else _real_kernel
+    _routes.over_rows(signals, kernel(arguments, _routes.longest_row(signals), p), results, long)
+    for r in long:
+        _write_long(ordered, unscaled, int(nonzero[r]), signals, r, p, results)
+    out = np.empty(len(ordered))
+    out[order] = results
+    return out
+
+
+def _integer_kernel(arguments: Any, longest: int, p: float) -> Callable[..., Any]:
+    tables = _routes.binomials(int(p)), _routes.binomials(int(p) - 1)
+
+    def integer(first: int, last: int, out: Array) -> None:
+        room = *_routes.integer_room(longest, int(p)), *np.empty((3, longest))
+        kernels.integer_gradient_rows(*arguments, *tables, *room, first, last, out)
+
+    return integer
+
+
+def _real_kernel(arguments: Any, longest: int, p: float) -> Callable[..., Any]:
+    def real(first: int, last: int, out: Array) -> None:
+        spaces = _routes.workspace(), _routes.workspace()  # the second one's polynomials are those of p - 1
+        room = np.empty(longest + LANES), np.empty(longest)
+        kernels.real_gradient_rows(*arguments, p, *spaces, *room, first, last, out)
+
+    return real
+
+
+def _write_long(c: Array, unscaled: Array, low: int, signals: Signals, r: int, p: float, out: Array) -> None:
+    """Write the slopes of a row that is worth several threads."""
+    high = int(signals.starts[r + 1])
+    out[signals.starts[r] : high] = 0.0 if low < high else math.nan
+    if low == high:
+        return
+    if _routes.is_whole(p):
+        numerator = _routes.long_integer(c, low, high, _routes.binomials(int(p)))
+        slope, unit = _long_integer_slopes(c, low, high, _routes.binomials(int(p) - 1))
+    else:
+        numerator = _routes.long_real(c, low, high, p)
+        slope, unit = _long_real_slopes(c, low, high, p - 1)
+    scale = kernels.unit_scale(unscaled[high - 1])
+    kernels.assemble_slopes(c, low, high, p, int(signals.lengths[r]), numerator, unit, slope, *scale, out)
+
+
+def _long_integer_slopes(c: Array, low: int, high: int, table: Array) -> tuple[Array, float]:
+    unit = math.ldexp(1.0, kernels.range_exponent(c, low, high))
+    sums = np.empty((2, high - low))
+
+    def side(k: int) -> None:
+        points = np.empty(high - low)
+        (kernels.mirror if k else kernels.in_units)(c, low, high, unit, points)
+        kernels.left_sums(points, table, np.empty((2, BLOCK_PAIRS)), np.empty((5, len(table))), sums[k])
+
+    threads.run(side, range(2))
+    kernels.subtract_mirrored(sums[0], sums[1], high - low)
+    return sums[0], unit
+
+
+def _long_real_slopes(c: Array, low: int, high: int, q: float) -> tuple[Array, float]:
+    n = high - low
+    out = np.zeros(n)
+    width = float(c[high - 1] - c[low])
+    if width == 0.0:
+        return out, 1.0
+    points, _ = _routes.points_of(c, low, high)
+    budget = kernels.slopes_budget(points, n, q, 1.0 / width)
+
+    def work(jobs: Indices) -> tuple[int, Array]:
+        start, end = int(jobs[:, 0].min()), int(jobs[:, 3].max())
+        part = np.zeros(end - start)
+        space = _routes.workspace()
+        kernels.add_job_slopes(space, points, q, 1.0 / width, budget, jobs, 0, len(jobs), start, part)
+        return start, part
+
+    for start, part in threads.run(work, _routes.tree_tasks(points, n)):
+        out[start : start + len(part)] += part
+    return out, width
+
+
+def _argsort(signals: Signals, magnitudes: Array) -> Indices:
+    """Return where to find the k-th smallest magnitude of every row."""
+    order = np.empty(len(magnitudes), np.int64)
+
+    def task(first: int, last: int, order: Indices) -> None:
+        for r in range(first, last):
+            low, high = signals.starts[r], signals.starts[r + 1]
+            order[low:high] = np.argsort(magnitudes[low:high])
+            order[low:high] += low
+
+    _routes.over_rows(signals, task, order)
+    return order
