@@ -171,7 +171,7 @@ def _rank_table(weights: Weights, N: int, stored: int) -> tuple[Array, Array, Ar
         return u, log_u, 1.0 - u, -1, np.zeros(1)
     u, log_u = weights(N, np.arange(N, 0.0, -1.0))
     v = 1.0 - u
-    rests = np.concatenate([[0.0], np.cumsum(v)])[::-1]
+    rests = np.ascontiguousarray(np.concatenate([[0.0], np.cumsum(v)])[::-1])
     return u, log_u, v, min(int(np.searchsorted(v, 0.0)), N - 1), rests
 
 
