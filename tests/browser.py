@@ -2,7 +2,7 @@
 
 A test file takes the fixture by importing it, and says that it needs a browser:
 
-    from browser import chromium, open_page, screenshot  # noqa: F401 (a fixture)
+    from browser import chromium, expect, open_page, screenshot  # noqa: F401 (a fixture)
     pytestmark = pytest.mark.browser
 
     def test_page(chromium):
@@ -27,6 +27,11 @@ from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
 
 import pytest
+
+try:
+    from playwright.sync_api import expect
+except ImportError:
+    expect = None  # the fixture below says so, and skips or fails
 
 if TYPE_CHECKING:
     from playwright.sync_api import Browser, BrowserContext, Page, Playwright
@@ -71,10 +76,10 @@ def missing(reason: str) -> None:
 
 @contextlib.contextmanager
 def _playwright() -> Iterator[Playwright]:
-    try:
-        from playwright.sync_api import expect, sync_playwright
-    except ImportError:
+    if expect is None:
         missing("the package playwright is not installed")
+    from playwright.sync_api import sync_playwright
+
     expect.set_options(timeout=PATIENCE)
     # Warnings are errors here, and an error inside Playwright's own event loop hangs it; what it warns of is its own.
     with warnings.catch_warnings():

@@ -9,6 +9,7 @@ import os
 import socket
 import tempfile
 import threading
+import webbrowser
 
 import numpy as np
 import pytest
@@ -382,6 +383,24 @@ def test_an_address_that_others_reach_is_announced(monkeypatch, capsys):
     with pytest.raises((SystemExit, KeyboardInterrupt)):
         main(["explore", "--no-browser", "--address", "192.0.2.1"])
     assert "192.0.2.1 can be reached from other machines" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("option", ["--browser", "--no-browser"])
+def test_the_browser_opens_the_url_that_is_printed(monkeypatch, capsys, option):
+    class Made:
+        def start(self):
+            pass
+
+    url, opened = "http://127.0.0.1:5006/?token=t", []
+    monkeypatch.setattr(server, "warm_up", lambda: None)
+    monkeypatch.setattr(server, "make_server", lambda **_: (Made(), url))
+    monkeypatch.setattr(server, "serve", lambda _: None)
+    monkeypatch.setattr(webbrowser, "open", lambda url, **_: opened.append(url))
+    with pytest.raises(SystemExit) as caught:
+        main(["explore", option])
+    assert not caught.value.code
+    assert capsys.readouterr().out == f"{url}  (Ctrl-C ends it)\n"
+    assert opened == ([url] if option == "--browser" else [])
 
 
 def test_closed_pages_are_not_logged_and_other_things_are():

@@ -12,11 +12,10 @@ import numpy as np
 import pytest
 
 import sparsegauge as sg
-from browser import DESKTOP, PATIENCE, PHONE, chromium, open_page  # noqa: F401 (a fixture)
+from browser import DESKTOP, PATIENCE, PHONE, chromium, expect, open_page  # noqa: F401 (a fixture)
 from explore_server import serving
 from sparsegauge.signals import wavelet
 
-expect = pytest.importorskip("playwright.sync_api").expect
 pytestmark = pytest.mark.browser
 
 LIMIT_MB = 0.05

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 import sparsegauge as sg
-from browser import DESKTOP, PHONE, chromium, open_page, screenshot  # noqa: F401 (a fixture)
+from browser import DESKTOP, PHONE, chromium, expect, open_page, screenshot  # noqa: F401 (a fixture)
 from report_example import example_summary, small_picture
 from sparsegauge.report import recoveries
 from sparsegauge.report.contents import Contents
@@ -19,7 +19,6 @@ from sparsegauge.report.ranking import rank_demos
 from sparsegauge.report.study import view_study
 from sparsegauge.study.summary import Summary
 
-expect = pytest.importorskip("playwright.sync_api").expect
 pytestmark = pytest.mark.browser
 
 AA = 4.5  # WCAG 2.1, 1.4.3: text
