@@ -2,13 +2,16 @@
 
 A test file takes the fixture by importing it, and says that it needs a browser:
 
-    from browser import chromium, open_page, screenshot  # noqa: F401 (a fixture)
+    from browser import chromium, expect, open_page, screenshot  # noqa: F401 (a fixture)
     pytestmark = pytest.mark.browser
 
     def test_page(chromium):
         with open_page(chromium, url, width=390) as visit:
-            assert visit.page.title() == "..."
+            expect(visit.page).to_have_title("...")
             visit.assert_clean()
+
+A page changes while a test looks at it. What a test looks for may not be there yet: use Playwright's assertions, which
+wait (`expect(locator).to_have_count(4)`), or `page.wait_for_function`, and never `assert locator.count() == 4`.
 """
 
 from __future__ import annotations
@@ -25,6 +28,11 @@ from urllib.parse import urlsplit
 
 import pytest
 
+try:
+    from playwright.sync_api import expect
+except ImportError:
+    expect = None  # the fixture below says so, and skips or fails
+
 if TYPE_CHECKING:
     from playwright.sync_api import Browser, BrowserContext, Page, Playwright
 
@@ -40,6 +48,7 @@ FLAGS = [
 ]
 OWN_SCHEMES = {"file", "data", "blob", "about"}  # these ask nobody
 
+PATIENCE = 120_000  # milliseconds that an assertion or an action waits: a busy machine is slow
 DESKTOP = (1280, 900)
 PHONE = (390, 844)
 
@@ -53,7 +62,7 @@ def chromium() -> Iterator[Browser]:
     # Of the module and not of the session: Playwright's event loop counts as running in this thread until it is
     # stopped, and other files' tests call asyncio.run.
     with _playwright() as playwright:
-        browser = playwright.chromium.launch(executable_path=program, args=FLAGS)
+        browser = playwright.chromium.launch(executable_path=program, args=FLAGS, timeout=PATIENCE)
         yield browser
         browser.close()
 
@@ -67,10 +76,11 @@ def missing(reason: str) -> None:
 
 @contextlib.contextmanager
 def _playwright() -> Iterator[Playwright]:
-    try:
-        from playwright.sync_api import sync_playwright
-    except ImportError:
+    if expect is None:
         missing("the package playwright is not installed")
+    from playwright.sync_api import sync_playwright
+
+    expect.set_options(timeout=PATIENCE)
     # Warnings are errors here, and an error inside Playwright's own event loop hangs it; what it warns of is its own.
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
@@ -112,6 +122,7 @@ def open_page(
     context = browser.new_context(
         viewport={"width": width, "height": height}, color_scheme="dark" if dark else "light", reduced_motion="reduce"
     )
+    context.set_default_timeout(PATIENCE)
     try:
         visit = Visit(context.new_page())
         _watch(context, visit, {urlsplit(url).netloc, *allow_hosts})

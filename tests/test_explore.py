@@ -9,6 +9,7 @@ import os
 import socket
 import tempfile
 import threading
+import webbrowser
 
 import numpy as np
 import pytest
@@ -20,6 +21,7 @@ from sparsegauge.explore import ranking, server, trial, upload
 from sparsegauge.explore.model import LONGEST, ORDERS, REPRESENTATIONS, Coefficients, checked, contributions
 from sparsegauge.explore.soon import Soon
 from sparsegauge.signals import dct
+from waiting import DEADLINE, wait_until
 
 ORDERS_TRIED = [1.0, 1.5, 2.0, 3.0, 7.3, 20.0]
 
@@ -153,7 +155,7 @@ def test_noise_has_the_ratio_asked_for():
 def test_a_run_collects_its_iterates_and_finds_the_signal():
     run = trial.Run(trial_of())
     run.start()
-    run.join(60)
+    run.join(DEADLINE)
     assert run.over
     assert run.result.certified
     assert len(run.frames) > 5
@@ -203,18 +205,18 @@ class Overlapping:
 
     def recover(self, *_, rng, **__):
         self.inside[rng].set()
-        assert self.leave[rng].wait(60)
+        assert self.leave[rng].wait(DEADLINE)
         return "found"
 
     def start(self):
         runs = [trial.Run(trial_of(seed=seed)) for seed in (0, 1)]
         for run, inside in zip(runs, self.inside, strict=True):
             run.start()
-            assert inside.wait(60)
+            assert inside.wait(DEADLINE)
             self.seen.append(blas_threads())
         for run, leave in zip(runs, self.leave, strict=True):
             leave.set()
-            run.join(60)
+            run.join(DEADLINE)
             assert run.result == "found"
             self.seen.append(blas_threads())
         raise KeyboardInterrupt
@@ -341,7 +343,7 @@ def test_what_is_loopback(address, loopback):
     assert server.is_loopback(address) is loopback
 
 
-@pytest.mark.parametrize("address", ["0.0.0.0", "::1", "", "*"])
+@pytest.mark.parametrize("address", ["0.0.0.0", "0", "::", "0::0", "fe80::1%lo", "", "*", "a" * 70, "no such"])
 def test_addresses_of_everywhere_are_one_line(capsys, address):
     with pytest.raises(SystemExit) as caught:
         main(["explore", "--address", address, "--no-browser"])
@@ -381,6 +383,24 @@ def test_an_address_that_others_reach_is_announced(monkeypatch, capsys):
     with pytest.raises((SystemExit, KeyboardInterrupt)):
         main(["explore", "--no-browser", "--address", "192.0.2.1"])
     assert "192.0.2.1 can be reached from other machines" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("option", ["--browser", "--no-browser"])
+def test_the_browser_opens_the_url_that_is_printed(monkeypatch, capsys, option):
+    class Made:
+        def start(self):
+            pass
+
+    url, opened = "http://127.0.0.1:5006/?token=t", []
+    monkeypatch.setattr(server, "warm_up", lambda: None)
+    monkeypatch.setattr(server, "make_server", lambda **_: (Made(), url))
+    monkeypatch.setattr(server, "serve", lambda _: None)
+    monkeypatch.setattr(webbrowser, "open", lambda url, **_: opened.append(url))
+    with pytest.raises(SystemExit) as caught:
+        main(["explore", option])
+    assert not caught.value.code
+    assert capsys.readouterr().out == f"{url}  (Ctrl-C ends it)\n"
+    assert opened == ([url] if option == "--browser" else [])
 
 
 def test_closed_pages_are_not_logged_and_other_things_are():
@@ -492,9 +512,8 @@ def test_a_failure_is_gone_from_the_page_when_the_next_run_begins(monkeypatch):
 
     def finish(page):
         page._begin()
-        page.run.join(60)
-        while page.timer is not None:
-            page._tick()
+        page.run.join(DEADLINE)
+        wait_until(lambda: page._tick() or page.timer is None, "the end of the run")
 
     page = Recovering()
     page.take(checked("x", random_signal(0)), "samples")

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import re
+
 import numpy as np
 import pytest
 
 import sparsegauge as sg
-from browser import DESKTOP, PHONE, chromium, open_page, screenshot  # noqa: F401 (a fixture)
+from browser import DESKTOP, PHONE, chromium, expect, open_page, screenshot  # noqa: F401 (a fixture)
 from report_example import example_summary, small_picture
 from sparsegauge.report import recoveries
 from sparsegauge.report.contents import Contents
@@ -88,9 +90,10 @@ def desktop(chromium, url):  # noqa: F811
 def test_page_fits_and_has_contrast(chromium, url, tmp_path, width, height, dark):  # noqa: F811
     with open_page(chromium, url, width=width, height=height, dark=dark) as visit:
         page = visit.page
-        assert page.evaluate("document.documentElement.scrollWidth") <= width  # no sideways scrolling
+        page.wait_for_function("width => document.documentElement.scrollWidth <= width", arg=width)
         page.evaluate("document.querySelectorAll('details').forEach(d => { d.open = true; })")
         page.locator(".laws .violated button").first.click()
+        expect(page.locator("[popover]:popover-open")).to_be_visible()
         contrasts = page.evaluate(CONTRASTS)
         assert len(contrasts) > 500
         poor = [entry for entry in contrasts if entry[0] < (AA_LARGE if entry[1] else AA)]
@@ -107,8 +110,9 @@ def test_slider_repaints_the_maps_and_says_its_value(desktop):
     seen = set()
     for value in ("10", "20", "40"):
         page.keyboard.press("Home" if value == "10" else "ArrowRight")
-        assert slider.get_attribute("aria-valuetext") == f"non-zeros K {value}"
-        assert page.locator("#slider-0-value").text_content() == value
+        expect(slider).to_have_attribute("aria-valuetext", f"non-zeros K {value}")
+        expect(page.locator("#slider-0-value")).to_have_text(value)
+        page.wait_for_function(f"seen => !seen.includes({picture})", arg=sorted(seen))
         seen.add(page.evaluate(picture))
     assert len(seen) == 3
 
@@ -121,8 +125,9 @@ def test_pointing_at_a_cell_shows_its_error_in_all_maps(desktop):
     page.mouse.move(box["x"] + box["width"] * 7.5 / columns, box["y"] + box["height"] * (rows - 2.5) / rows)
     part = summary.at(nonzeros=20, measurements=summary.axes["measurements"][7], orders=3.0)
     for k, (mean, error) in enumerate(zip(part.values["mse_mean"], part.values["mse_standard_error"], strict=True)):
-        words, numbers = page.locator(f"#readout-{k}").text_content().split(": ")
-        assert words == "M = 40, order 3"
+        readout = page.locator(f"#readout-{k}")
+        expect(readout).to_have_text(re.compile("^M = 40, order 3: "))
+        numbers = readout.text_content().split(": ")[1]
         shown = [float(number) for number in numbers.split(" ± ")]
         assert shown == pytest.approx([mean, error], rel=0.05)
 
@@ -133,12 +138,12 @@ def test_arrow_keys_move_over_the_cells_and_are_read_out(desktop):
     for key in ("Home", *["ArrowDown"] * 9, "ArrowUp"):
         page.keyboard.press(key)
     live = page.locator("#map-live")
-    assert live.text_content() == "exponential: M = 5, order 2: no result yet"
+    expect(live).to_have_text("exponential: M = 5, order 2: no result yet")
     for key in ("End", "ArrowLeft"):
         page.keyboard.press(key)
-    assert live.text_content().startswith("exponential: M = 55, order 2: 0.00")
-    assert live.get_attribute("role") == "status"
-    assert page.locator("#map-2").get_attribute("tabindex") == "0"
+    expect(live).to_have_text(re.compile(r"^exponential: M = 55, order 2: 0\.00"))
+    expect(live).to_have_attribute("role", "status")
+    expect(page.locator("#map-2")).to_have_attribute("tabindex", "0")
 
 
 def test_form_recommends_what_the_library_does(desktop, monkeypatch):
@@ -151,16 +156,19 @@ def test_form_recommends_what_the_library_does(desktop, monkeypatch):
         form.get_by_label("non-zeros K").fill(str(nonzeros))
         form.get_by_label("measurements M").fill(str(measurements))
         found = sg.recommend_order(distribution, nonzeros, measurements)
+        page.wait_for_function(
+            """([order, value]) => (data => Number(data.order) === order &&
+                Math.abs(Number(data.value) - value) <= 1e-12 * value)(document.querySelector("#chooser").dataset)""",
+            arg=[found.order, found.expected_mse],
+        )
         data = form.evaluate("form => ({...form.dataset})")
-        assert float(data["order"]) == found.order
         assert [float(order) for order in data["near"].split()] == list(found.near_optimal)
-        assert float(data["value"]) == pytest.approx(found.expected_mse, rel=1e-12)
         assert float(data["spread"]) == pytest.approx(found.standard_error, rel=1e-12)
         every = found.message.startswith("every order recovers such signals")
         assert data["allRecover"] == str(every).lower()
         words = "Any order: every order recovers" if every else f"Order {found.order:g}, expected error"
-        assert page.locator("#chosen .answer").text_content().startswith(words)
-        assert page.locator("#chosen-orders tr").count() == len(found.mse_by_order)
+        expect(page.locator("#chosen .answer")).to_have_text(re.compile(f"^{re.escape(words)}"))
+        expect(page.locator("#chosen-orders tr")).to_have_count(len(found.mse_by_order))
 
 
 def test_script_copes_without_orders_and_with_infinite_values(chromium, tmp_path):  # noqa: F811
@@ -173,8 +181,8 @@ def test_script_copes_without_orders_and_with_infinite_values(chromium, tmp_path
         slider = visit.page.get_by_label("noise, dB =")
         slider.focus()
         slider.press("End")
-        assert visit.page.locator("#slider-0-value").text_content() == "∞"
-        assert visit.page.locator("#readout-0").text_content() == "M = 5: 0.500 ± 0.50"
+        expect(visit.page.locator("#slider-0-value")).to_have_text("∞")
+        expect(visit.page.locator("#readout-0")).to_have_text("M = 5: 0.500 ± 0.50")
         visit.assert_clean()
 
 
@@ -183,11 +191,11 @@ def test_form_says_what_is_not_in_the_study(desktop):
     page.get_by_label("distribution").select_option(label="exponential")
     form.get_by_label("non-zeros K").fill("10")
     form.get_by_label("measurements M").fill("6")
-    assert "no result there yet" in page.locator("#chosen").text_content()
+    expect(page.locator("#chosen")).to_contain_text("no result there yet")
     for value in ("400", ""):
         form.get_by_label("measurements M").fill(value)
-        assert "M from 5 to 60" in page.locator("#chosen").text_content()
-        assert page.locator("#chosen-orders tr").count() == 0
+        expect(page.locator("#chosen")).to_contain_text("M from 5 to 60")
+        expect(page.locator("#chosen-orders tr")).to_have_count(0)
 
 
 def test_certificates_open_and_close_by_keys(desktop):
@@ -196,31 +204,30 @@ def test_certificates_open_and_close_by_keys(desktop):
     button.focus()
     page.keyboard.press("Enter")
     dialog = page.locator("[popover]:popover-open")
-    assert "Robin Hood" in dialog.text_content()
-    assert "[8, 10 × 10, 12, 40]" in dialog.text_content()
-    assert dialog.evaluate("d => d.contains(document.activeElement)")
+    expect(dialog).to_contain_text("Robin Hood")
+    expect(dialog).to_contain_text("[8, 10 × 10, 12, 40]")
+    page.wait_for_function("document.querySelector('[popover]:popover-open').contains(document.activeElement)")
     page.keyboard.press("Escape")
-    assert page.locator("[popover]:popover-open").count() == 0
-    assert button.evaluate("b => b === document.activeElement")
+    expect(dialog).to_have_count(0)
+    expect(button).to_be_focused()
 
 
 def test_focus_is_visible_on_everything_that_takes_it(desktop):
     page = desktop.page
     page.evaluate("document.querySelectorAll('details').forEach(d => { d.open = false; }); document.body.focus()")
-    seen = set()
     for selector in ("nav a", "summary", ".laws button", ".scroll", ".map", "#slider-0", "#choose-panel", "#choose-0"):
         page.locator(selector).first.focus()
+        expect(page.locator(selector).first).to_be_focused()
         page.keyboard.press("Shift")  # the reader is at the keyboard
-        outline = page.evaluate("(s => [s.outlineStyle, s.outlineWidth])(getComputedStyle(document.activeElement))")
-        seen.add(tuple(outline))
-    assert seen == {("solid", "3px")}
+        expect(page.locator(selector).first).to_have_css("outline-style", "solid")
+        expect(page.locator(selector).first).to_have_css("outline-width", "3px")
 
 
 def test_tab_reaches_the_contents_first(desktop):
     page = desktop.page
     page.reload()
     page.keyboard.press("Tab")
-    assert page.evaluate("document.activeElement.textContent") == "Skip to the contents"
+    expect(page.locator(":focus")).to_have_text("Skip to the contents")
 
 
 def test_every_control_has_a_name(desktop):
@@ -239,11 +246,11 @@ def test_page_is_useful_without_scripts(chromium, url):  # noqa: F811
     try:
         page = context.new_page()
         page.goto(url)
-        assert not page.locator("#explorer").is_visible()
-        assert not page.locator("#chooser").is_visible()
-        assert page.locator(".small-map img").count() == 12
-        assert page.locator("table.orders").is_visible()
+        expect(page.locator(".small-map img")).to_have_count(12)
+        expect(page.locator("table.orders")).to_be_visible()
+        expect(page.locator("#explorer")).to_be_hidden()
+        expect(page.locator("#chooser")).to_be_hidden()
         page.locator(".laws .violated button").first.click()  # popovers need no script
-        assert page.locator("[popover]").first.is_visible()
+        expect(page.locator("[popover]:popover-open")).to_be_visible()
     finally:
         context.close()

@@ -7,6 +7,7 @@ import subprocess
 import sys
 import time
 from contextlib import contextmanager
+from pathlib import Path
 
 import numpy as np
 import pandas as pd
@@ -15,6 +16,7 @@ import pytest
 import sparsegauge as sg
 from sparsegauge.study.store import study_status
 from sparsegauge.study.tables import timings
+from waiting import DEADLINE, read_line, wait_until
 
 STUDY = sg.Study(
     n=24, distributions=["normal", "uniform"], nonzeros=[3, 6], measurements=[8, 16], orders=[1, 2, 3],
@@ -72,12 +74,12 @@ class Nursery:
     def start(self, store, *, kill_at=-1):
         self.process.stdin.write(f"{kill_at} {store}\n")
         self.process.stdin.flush()
-        return int(self.process.stdout.readline())
+        return int(read_line(self.process))
 
     def exit_code(self):
         self.process.stdin.write("\n")
         self.process.stdin.flush()
-        return int(self.process.stdout.readline())
+        return int(read_line(self.process))
 
 
 @contextmanager
@@ -105,6 +107,15 @@ def check(store, table):
     assert study_status(store).damaged == ()
 
 
+def count_parts(store):
+    return len(list((store / "results").glob("part-*.parquet")))
+
+
+def has_ended(child):
+    """Whether a process of the nursery is over; it stays a zombie until the nursery is told to look."""
+    return Path(f"/proc/{child}/stat").read_text().rpartition(")")[2].split()[0] == "Z"
+
+
 def test_a_driver_killed_at_every_step_of_writing(tmp_path, table):
     with nursery(share=0.0) as drivers:
         kills, at, done = 0, 0, 0
@@ -130,8 +141,13 @@ def test_a_driver_killed_at_random_moments(tmp_path, table):
     kills, done = 0, 0
     with nursery(share=0.0) as drivers:
         for _ in range(8):
+            wanted = count_parts(tmp_path / "store") + rng.integers(0, 4)
             driver = drivers.start(tmp_path / "store")
-            time.sleep(rng.uniform(0.0, 0.15))
+            # a random number of parts, and some moment after that: it goes on while this process looks and polls
+            wait_until(
+                lambda wanted=wanted, driver=driver: count_parts(tmp_path / "store") >= wanted or has_ended(driver),
+                "parts of the study, or its end",
+            )
             os.kill(driver, signal.SIGKILL)
             kills += drivers.exit_code() == -signal.SIGKILL
             if (tmp_path / "store" / "manifest.json").exists():
@@ -172,9 +188,10 @@ def command_line(tmp_path, *options):
 
 
 def wait_for_parts(store, more_than, process):
-    while len(list((store / "results").glob("part-*.parquet"))) <= more_than:
-        assert process.poll() is None, process.stderr.read()
-        time.sleep(0.02)
+    wait_until(
+        lambda: count_parts(store) > more_than or process.poll() is not None, f"more than {more_than} parts in {store}"
+    )
+    assert process.poll() is None, process.stderr.read()
 
 
 @pytest.fixture(scope="module")
@@ -190,7 +207,7 @@ def test_the_command_is_interrupted_killed_and_goes_on(tmp_path, long_table):
     with command_line(tmp_path, "--workers", "2") as process:
         wait_for_parts(store, 0, process)
         os.killpg(process.pid, signal.SIGINT)
-        out, err = process.communicate()
+        out, err = process.communicate(timeout=DEADLINE)
     assert (process.returncode, out) == (1, "")
     assert err == f"sparsegauge: stopped; the same command goes on from what is in {store}\n"
     stopped = study_status(store)
@@ -198,10 +215,10 @@ def test_the_command_is_interrupted_killed_and_goes_on(tmp_path, long_table):
     assert not stopped.running
 
     with command_line(tmp_path, "--workers", "1") as process:
-        wait_for_parts(store, len(list((store / "results").glob("part-*"))), process)
+        wait_for_parts(store, count_parts(store), process)
         assert study_status(store).running
         process.kill()
-        process.wait()
+        process.wait(DEADLINE)
     killed = study_status(store)
     assert stopped.done < killed.done <= killed.total
     assert not killed.running
@@ -240,11 +257,11 @@ def test_ctrl_c_stops_a_local_cluster(tmp_path, long_table):
     with command_line(tmp_path, "--dask", "local", "--workers", "2") as process:
         wait_for_parts(store, 0, process)
         os.killpg(process.pid, signal.SIGINT)
-        out, err = process.communicate(timeout=60)
+        out, err = process.communicate(timeout=DEADLINE)
     assert (process.returncode, out) == (1, "")
     assert err.startswith(f"sparsegauge: stopped; the same command goes on from what is in {store}\n")
     assert study_status(store).done > 0
     with command_line(tmp_path, "--dask", "local", "--workers", "1") as process:
-        out, _ = process.communicate()
+        out, _ = process.communicate(timeout=DEADLINE)
     assert out == "960 of 960 (100 %)\n"
     pd.testing.assert_frame_equal(sg.load_study(store), long_table, check_exact=True)

@@ -1,10 +1,10 @@
 """Whoever does the work, and in whatever order, the table is the same; and what goes wrong is said with its cell."""
 
+import concurrent.futures
 import os
 import signal
 import sys
 import threading
-import time
 from concurrent.futures import Executor, Future, ProcessPoolExecutor, ThreadPoolExecutor
 from multiprocessing import get_context
 from pathlib import Path
@@ -21,6 +21,7 @@ from sparsegauge.study import run
 from sparsegauge.study.plan import SOLVERS, Cell
 from sparsegauge.study.run import CellFailed, draw_trial, run_cell
 from sparsegauge.study.store import study_status
+from waiting import DEADLINE
 
 KEYS = {
     "n": 16,
@@ -262,15 +263,23 @@ class Stuck(InOrder):
         return super().submit(function, study, cell) if len(self.cells) < 4 else Future()
 
 
-def test_an_interrupt_does_not_wait_for_what_was_called_off(tmp_path):
+def test_an_interrupt_does_not_wait_for_what_was_called_off(tmp_path, monkeypatch):
     def stop(status):
         if status.done >= 30:
             raise KeyboardInterrupt
 
-    started = time.monotonic()
+    waited_for = []
+
+    def wait(futures, **options):
+        waited_for.append((list(futures), options))
+        return concurrent.futures.wait(futures, **options)
+
+    monkeypatch.setattr(run, "wait", wait)
     with pytest.raises(KeyboardInterrupt):
         sg.run_study(STUDY, tmp_path, executor=Stuck(), progress=stop)
-    assert time.monotonic() - started < run.LAST_WAIT / 2
+    futures, options = waited_for[-1]
+    assert options == {"timeout": run.LAST_WAIT}
+    assert all(future.done() for future in futures)  # so that there was nothing to wait for
     assert study_status(tmp_path).done == 4 * 15
 
 
@@ -324,11 +333,19 @@ def test_run_status_export(command, tmp_path):
 
 
 def test_a_stopped_run_has_exit_code_1(command, tmp_path, monkeypatch):
+    heard = threading.Event()
+
     def interrupted(*_, **__):
         os.kill(os.getpid(), signal.SIGINT)
-        time.sleep(2)  # the driver hears of it before it hears of this
+        assert heard.wait(DEADLINE)  # the driver hears of it before it hears of this
         raise RuntimeError("the cell was never finished")
 
+    def land(self):
+        heard.set()
+        return _land(self)
+
+    _land = run._Run._land
+    monkeypatch.setattr(run._Run, "_land", land)
     monkeypatch.setattr(run, "run_cell", interrupted)
     code, out, err = command("run", SMOKE, "--store", tmp_path / "store")
     assert (code, out) == (1, "")

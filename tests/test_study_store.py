@@ -23,6 +23,7 @@ from sparsegauge.study.parts import MEASURED, part_name
 from sparsegauge.study.run import run_cell
 from sparsegauge.study.store import Store, study_status
 from sparsegauge.study.tables import export, timings
+from waiting import DEADLINE, read_line
 
 STUDY = sg.Study(
     n=12, distributions=["normal", "binomial"], nonzeros=[2, 3], measurements=[5, 8], orders=[1, 2, 3], signs="random",
@@ -293,30 +294,30 @@ def test_two_writers_are_refused(tmp_path):
 
 def test_another_process_is_refused_until_it_is_killed(tmp_path):
     code = (
-        "import sys, time; from pathlib import Path; from sparsegauge.study.disk import Lock\n"
-        "with Lock(Path(sys.argv[1])): print('held', flush=True); time.sleep(60)"
+        "import signal, sys; from pathlib import Path; from sparsegauge.study.disk import Lock\n"
+        "with Lock(Path(sys.argv[1])): print('held', flush=True); signal.pause()"
     )
     with subprocess.Popen([sys.executable, "-c", code, str(tmp_path)], stdout=subprocess.PIPE, text=True) as other:
-        assert other.stdout.readline() == "held\n"
+        assert read_line(other) == "held\n"
         with pytest.raises(StoreInUse, match=f"process {other.pid} on"):
             sg.run_study(STUDY, tmp_path)
         other.kill()
-        other.wait()
+        other.wait(DEADLINE)
     with Lock(tmp_path):
         pass
 
 
 def test_a_forked_worker_does_not_keep_the_lock(tmp_path):
     code = (
-        "import os, sys, time; from pathlib import Path; from sparsegauge.study.disk import Lock\n"
+        "import os, signal, sys; from pathlib import Path; from sparsegauge.study.disk import Lock\n"
         "with Lock(Path(sys.argv[1])):\n"
         "    child = os.fork()\n"
-        "    if child == 0: time.sleep(60)\n"
+        "    if child == 0: signal.pause()\n"
         "    print(child, flush=True); os.kill(os.getpid(), 9)"
     )
     with subprocess.Popen([sys.executable, "-c", code, str(tmp_path)], stdout=subprocess.PIPE, text=True) as driver:
-        orphan = int(driver.stdout.readline())
-        driver.wait()
+        orphan = int(read_line(driver))
+        driver.wait(DEADLINE)
         try:
             with Lock(tmp_path):
                 os.kill(orphan, 0)  # it is alive, and does not hold the lock

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+import webbrowser
 from typing import Annotated
 
 import typer
@@ -18,7 +19,8 @@ def explore(
 ) -> None:
     """Explore a signal on a local page: move the order, compare metrics, watch a recovery converge.
 
-    Runs until Ctrl-C. Nothing is fetched from elsewhere, and files that are dropped in are not kept.
+    Runs until Ctrl-C. The URL holds a token that is new at each start; without it nobody can use the page. Nothing is
+    fetched from elsewhere, and files that are dropped in are not kept.
     """
     from ..explore import server
 
@@ -27,7 +29,8 @@ def explore(
     port = server.find_port(address, port)  # before the work, not after it
     if not server.is_loopback(address):
         print(
-            f"sparsegauge: {address} can be reached from other machines; whoever reaches it can use this page",
+            f"sparsegauge: {address} can be reached from other machines; whoever has the URL, or reads it from the "
+            "unencrypted connection, can use this page",
             file=sys.stderr,
         )
     print("sparsegauge: loading; the first time compiles, which takes a minute", file=sys.stderr)
@@ -36,5 +39,5 @@ def explore(
     running.start()
     print(f"{url}  (Ctrl-C ends it)", flush=True)
     if browser:
-        running.show("/")
+        webbrowser.open(url, new=2)
     server.serve(running)

@@ -1,16 +1,17 @@
-"""The page on a local port: for this machine alone, and without a word to any other."""
+"""The page on a local port: how the server is made, started and stopped."""
 
 from __future__ import annotations
 
 import importlib.util
 import ipaddress
 import logging
+import secrets
 import socket
 from typing import Any
 
 from ..errors import InvalidInput, MissingExtra
 
-MODULES = ("bokeh", "panel", "panel_material_ui")
+MODULES = ("bokeh", "panel", "panel_material_ui", "tornado")
 
 
 def check_extra() -> None:
@@ -31,27 +32,41 @@ def is_loopback(address: str) -> bool:
 
 
 def check_address(address: str) -> str:
-    """An IPv4 address or a host name of this machine."""
-    if ":" in address or address in ("", "0.0.0.0", "*"):
+    """Return an address that can stand in the page's URL: one IP address or host name of this machine."""
+    if address in ("", "*") or "%" in address or _is_everywhere(address):
         raise InvalidInput(
-            f"address must be one IPv4 address or host name of this machine, got {address!r}: pages are served to "
+            f"address must be one IP address or host name of this machine, got {address!r}: pages are served to "
             "their own address only; 127.0.0.1 is for this machine alone"
         )
     return address
 
 
+def _is_everywhere(address: str) -> bool:
+    """Whether this is 0.0.0.0 or ::, which stand for all addresses of this machine."""
+    try:
+        return ipaddress.ip_address(address).is_unspecified
+    except ValueError:
+        return False
+
+
 def find_port(address: str, port: int) -> int:
-    """That port if it can be listened on, or for 0 any; the origin has to be known before the server listens."""
-    with socket.socket() as probe:
-        probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)  # as the server does
-        try:
-            probe.bind((address, port))
-        except OSError as error:
-            raise InvalidInput(
-                f"cannot listen on port {port} of {address} ({error.strerror or error}); --port 0 takes one that is "
-                "free, and the address has to be one of this machine"
-            ) from error
-        return int(probe.getsockname()[1])
+    """Return that port if the server can listen on it, or for 0 any free one.
+
+    The URL, the allowed hosts and the cookie's name have to be known before the server listens.
+    """
+    try:
+        # IPv4 first, as the server does it for names that have both
+        family, kind, protocol, _, name = min(socket.getaddrinfo(address, port, type=socket.SOCK_STREAM))
+        check_address(str(name[0]))  # "0" is 0.0.0.0 by another name
+        with socket.socket(family, kind, protocol) as probe:
+            probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)  # as the server does
+            probe.bind(name)
+            return int(probe.getsockname()[1])
+    except (OSError, UnicodeError) as error:
+        raise InvalidInput(
+            f"cannot listen on port {port} of {address} ({getattr(error, 'strerror', None) or error}); --port 0 takes "
+            "one that is free, and the address has to be one of this machine"
+        ) from error
 
 
 def warm_up() -> None:
@@ -70,14 +85,16 @@ def warm_up() -> None:
 
 
 def make_server(*, address: str, port: int, max_upload_mb: float) -> tuple[Any, str]:
-    """A server that listens but does not run yet, and the address of its page.
+    """Return a server that listens but does not run yet, and the URL of its page.
 
-    Websockets are accepted from pages of that address alone, so that no other page in the reader's browser can talk to
-    this one.
+    The URL has a random token, which is new at each start; without it nobody gets anything. `guard.Guard` sees every
+    request first: it refuses other hosts, other origins, requests without the token, and paths that the page does not
+    need.
     """
     check_extra()
     import panel as pn
 
+    from .guard import TOKEN_ARGUMENT, Guard, own_hosts, url_host
     from .view import TITLE, make_page
 
     for name in ("asyncio", "bokeh.server.views.ws"):
@@ -87,12 +104,21 @@ def make_server(*, address: str, port: int, max_upload_mb: float) -> tuple[Any, 
         {"/": lambda: make_page(max_upload_mb)},
         address=address,
         port=port,
-        websocket_origin=f"{address}:{port}",
         title={"/": TITLE},
+        location=False,  # Panel's view of the URL, which the page does not need and which fails with IPv6
         start=False,
         show=False,
+        include_headers=[],  # else Bokeh writes all headers and cookies into the page, with the token
+        include_cookies=[],
     )
-    return server, f"http://{address}:{port}/"
+    hosts, token = own_hosts(address, port), secrets.token_urlsafe(32)
+    # Bokeh compares origins for itself too. Its own option cannot name IPv6 addresses.
+    server._tornado.websocket_origins.clear()
+    server._tornado.websocket_origins.update(hosts)
+    if getattr(server._http, "request_callback", None) is not server._tornado:
+        raise RuntimeError("this version of Tornado cannot be guarded; the page is not served")
+    server._http.request_callback = Guard(server._tornado, hosts=hosts, port=port, token=token)
+    return server, f"http://{url_host(address)}:{port}/?{TOKEN_ARGUMENT}={token}"
 
 
 def serve(server: Any) -> None:

@@ -1,0 +1,38 @@
+"""The interactive page as the command serves it, in a process of its own."""
+
+from __future__ import annotations
+
+import contextlib
+import re
+import signal
+import subprocess
+import sys
+import tempfile
+from collections.abc import Iterator
+from pathlib import Path
+
+from waiting import DEADLINE, read_line
+
+
+@contextlib.contextmanager
+def serving(*options: str, folder: Path | None = None) -> Iterator[str]:
+    """Start `sparsegauge explore` in a folder, yield the URL that it prints, and end it by Ctrl-C."""
+    command = [sys.executable, "-m", "sparsegauge", "explore", "--no-browser", *options]
+    # Errors go to a file: nobody reads a pipe while the tests run, and a full one would stop the server.
+    with (
+        tempfile.TemporaryFile("w+") as errors,
+        subprocess.Popen(command, stdout=subprocess.PIPE, stderr=errors, text=True, cwd=folder) as process,
+    ):
+        try:
+            found = re.match(r"http://\S+", read_line(process))
+            if not found:
+                errors.seek(0)
+                raise AssertionError(errors.read())
+            yield found.group()
+            process.send_signal(signal.SIGINT)
+            assert process.wait(DEADLINE) == 0
+            errors.seek(0)
+            written = errors.read()
+            assert "Traceback" not in written, written
+        finally:
+            process.kill()
