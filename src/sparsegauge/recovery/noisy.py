@@ -144,10 +144,12 @@ class Model:
         return max(state, self.climbed(wanderer.x, alike), key=lambda state: state.evidence)
 
     def averaged(self, state: State, rng: np.random.Generator, blocks: int) -> Array:
-        """The mean of x given y, over the z near that of `state`."""
-        alike, total, included = state.is_alike, np.zeros(len(state.z)), np.zeros(len(state.z))
+        """The mean of x given y, over the z near that of `state`, or for that z alone where rounding spoils sweeps."""
+        alike, total, included, first = state.is_alike, np.zeros(len(state.z)), np.zeros(len(state.z)), state
         for block in range(-SETTLING, blocks):
             state, average, inclusion = self._sampled(state, rng, BLOCK, SETTLING + blocks)
+            if not np.isfinite(average).all():
+                return np.asarray(first.x * self.unit)
             state = self._learnt(state, alike)
             if block >= 0:
                 total += average / blocks
