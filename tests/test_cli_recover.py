@@ -85,6 +85,16 @@ def test_measurements_that_nothing_explains_have_exit_code_1_and_are_written(run
     assert (tmp_path / "x.npy").exists()
 
 
+def test_measurements_that_look_noisy_have_exit_code_0_and_a_status(run, tmp_path):
+    np.save(tmp_path / "A.npy", A)
+    np.save(tmp_path / "y.npy", (A @ X).round(4))
+    options = ["--matrix", tmp_path / "A.npy", "--measurements", tmp_path / "y.npy", "-o", tmp_path / "x.npy"]
+    code, out, err = run("recover", *options, "--json")
+    said = json.loads(out)
+    assert (code, err, said["explains"]) == (0, "", True)
+    assert "y looks noisy" in said["status"]
+
+
 def test_text_is_read_as_well_as_npy(run, tmp_path):
     np.savetxt(tmp_path / "A.csv", A, delimiter=",", fmt="%.17g")
     np.savetxt(tmp_path / "y.txt", A @ X, fmt="%.17g")

@@ -340,3 +340,12 @@ def test_bad_options_get_a_reason(match, options):
 def test_measurements_of_nothing_have_no_front():
     with pytest.raises(sg.InvalidInput, match="y is zero"):
         trade_off(np.eye(3), np.zeros(3))
+
+
+@pytest.mark.parametrize("solver", [sg.Portfolio(), sg.GDSReweighted()], ids=["many", "one"])
+@pytest.mark.parametrize("noise", [1e-4, 2e-4, 3e-4])
+def test_noise_so_small_that_rounding_matters(solver, noise):
+    A, x = sg.gaussian_matrix(45, 100, rng=1), sg.sparse_signal(100, 12, "normal", rng=0)
+    found = sg.recover(A, (A @ x).round(3), noise=noise, solver=solver, rng=0)
+    assert found.success
+    assert np.linalg.norm(found.x - x) <= 1e-4 * np.linalg.norm(x)

@@ -12,10 +12,12 @@ column that is not in the span. There are finitely many S and T.)
 
 So a certificate is false only if A is special, and x0 too, e.g. of equal magnitudes; or if x0 was chosen by someone who
 knew A. In floating point it needs at most rank(A) - 2 non-zeros, a refit with a residual of at most 1e-9 |y|,
-well-conditioned columns, and no noise; `objection` refuses it to matrices that look discrete or structured, unless the
-caller vouches for A with `assume_generic=True`; `ambiguity` refuses it where one, two or three columns outside T depend
-on each other or on A_T, and, as far as a few random bases show it, where more of them do. So a special x0 would have to
-have more columns outside T than that.
+well-conditioned columns, and no noise. Where y is noisy and nobody said so, the search may fit the noise by chance with
+a few columns beside those of the signal: `accepted` refuses that if the signal's columns alone are the better
+explanation. `objection` refuses it to matrices that look discrete or structured, unless the caller vouches for A with
+`assume_generic=True`; `ambiguity` refuses it where one, two or three columns outside T depend on each other or on A_T,
+and, as far as a few random bases show it, where more of them do. So a special x0 would have to have more columns
+outside T than that.
 """
 
 from __future__ import annotations
@@ -28,6 +30,7 @@ from numpy.typing import NDArray
 
 from .._arrays import Array, Indices
 from ._kernels import support
+from .explanation import is_coincidence
 from .lattice import as_whole
 from .nearest import fitted
 from .problem import EXACT, Problem
@@ -286,8 +289,8 @@ def searchable(problem: Problem) -> bool:
 
 
 def accepted(problem: Problem, x: NDArray[Any]) -> bool:
-    """Whether x solves the system as it came, within its bounds."""
-    if problem.residual(x) > EXACT * problem.scale + problem.misfit:
+    """Whether x solves the system as it came, within its bounds, and not by coincidence."""
+    if problem.residual(x) > EXACT * problem.scale + problem.misfit or is_coincidence(problem, x):
         return False
     if problem.bounds is None:
         return True

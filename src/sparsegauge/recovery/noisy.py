@@ -28,6 +28,7 @@ from .._arrays import Array, Indices
 from .._arrays.systems import noise_norm
 from ._kernels import noisy_wells as kernels
 from .ep import EP
+from .explanation import Nested, log_choices
 from .nearest import Ball, nearest
 from .problem import Problem
 
@@ -144,10 +145,12 @@ class Model:
         return max(state, self.climbed(wanderer.x, alike), key=lambda state: state.evidence)
 
     def averaged(self, state: State, rng: np.random.Generator, blocks: int) -> Array:
-        """The mean of x given y, over the z near that of `state`."""
-        alike, total, included = state.is_alike, np.zeros(len(state.z)), np.zeros(len(state.z))
+        """The mean of x given y, over the z near that of `state`, or for that z alone where rounding spoils sweeps."""
+        alike, total, included, first = state.is_alike, np.zeros(len(state.z)), np.zeros(len(state.z)), state
         for block in range(-SETTLING, blocks):
             state, average, inclusion = self._sampled(state, rng, BLOCK, SETTLING + blocks)
+            if not np.isfinite(average).all():
+                return np.asarray(first.x * self.unit)
             state = self._learnt(state, alike)
             if block >= 0:
                 total += average / blocks
@@ -224,21 +227,13 @@ def pruned(problem: Problem, guess: NDArray[Any]) -> tuple[NDArray[Any], float]:
     J. Chen and Z. Chen, "Extended Bayesian information criteria for model selection with large model spaces",
     Biometrika 95(3), 2008. For complex systems, of which each coefficient counts twice.
     """
-    A, y, n = problem.matrix(), problem.system.y, problem.n
-    parts = 2 if problem.is_complex else 1
+    n, parts = problem.n, 2 if problem.is_complex else 1
     sigma = problem.noise / noise_norm(problem.m)
-    zero = problem.clipped(np.zeros(n))
-    order = np.argsort(-np.abs(guess - zero))[: max(int(DENSEST * problem.m), 1)]
-    rest = y - A @ zero
-    Q = np.linalg.qr(A[:, order])[0]
-    left = np.linalg.norm(rest) ** 2 - np.concatenate([[0.0], np.cumsum(np.abs(Q.conj().T @ rest) ** 2)])
-    k = np.arange(len(left))
-    chances = np.array([math.lgamma(n + 1) - math.lgamma(j + 1) - math.lgamma(n - j + 1) for j in k])
-    scores = parts * (left / sigma**2 + k * math.log(problem.m)) + 2 * chances
+    fits = Nested.of(problem, guess, max(int(DENSEST * problem.m), 1))
+    k = np.arange(len(fits.squares))
+    scores = parts * (fits.squares / sigma**2 + k * math.log(problem.m)) + 2 * log_choices(n, k)
     size = int(np.argmin(scores))
-    x = zero.astype(guess.dtype)
-    x[order[:size]] += np.linalg.lstsq(A[:, order[:size]], rest, rcond=None)[0]
-    return x, -float(scores[size])
+    return fits.refit(size), -float(scores[size])
 
 
 def guesses(

@@ -12,14 +12,16 @@ from numpy.typing import NDArray
 
 from .._arrays import Parameter, as_rng, check_count
 from ..errors import InvalidInput
-from ..metrics.gds import gds
 from . import certificate, lattice, noisy
 from .ep import EP
-from .nearest import within_bounds
+from .explanation import Explanation
+from .nearest import nearest
 from .problem import (
     CALLED_OFF,
     CONVERGED,
     DETERMINED,
+    EXACT,
+    INEXACT,
     NO_SIGNAL,
     Callback,
     Problem,
@@ -28,6 +30,7 @@ from .problem import (
     finished,
 )
 from .reweighted import GDSReweighted
+from .rivals import OMP, BasisPursuit
 
 # both wells, one-sided, an l_1/2 norm, a deep well, a high order: found on trials below 1,000 of the benchmark
 WELLS = (
@@ -40,7 +43,15 @@ WELLS = (
 )
 ONE_SIDED = 4  # times as many restarts where one sign is likely: they are quicker and find more
 WORK, LITTLE = 1e7, 0.5  # multiplications of a solve for which the budget is meant; below half of it, fewer solvers
+LOOKS_NOISY = (
+    "y looks noisy: {k} columns of A explain it up to noise of a standard deviation of about {noise:.2g}, and no exact "
+    "sparse solution was found. Pass noise={noise:.2g}, or look at trade_off(A, y)"
+)
+NOT_FOUND = "no exact solution with few enough non-zeros was found"
+ROUNDED = "the fit explains y, but less exactly than a certificate needs"
 TIME_LIMIT = Parameter("time_limit", float("inf"), low=0, high=float("inf"), high_included=True)
+
+Candidate = tuple[NDArray[Any] | None, bool, int]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -71,29 +82,37 @@ class Portfolio(Solver):
         TIME_LIMIT.check(self.time_limit)
 
     def solve(self, problem: Problem, rng: np.random.Generator, callback: Callback | None = None) -> Recovery:
-        """Candidates in turn; the first that is certified, else the sparsest."""
+        """Candidates in turn; the first that is exact, else the x nearest to the best explanation of a noisy y.
+
+        The search ends early where the six variants leave no doubt that y is noisy.
+        """
         objection = certificate.objection(problem, self.assume_generic)
         if objection and problem.is_large and problem.system.structured:
             return replace(WELLS[0].solve(problem, rng, callback), certificate_reason=objection)
         if problem.noise > 0:
             return replace(self._noisy(problem, rng, callback), certificate_reason=objection)
         started = time.monotonic()
-        best: NDArray[Any] | None = None
-        solves = 0
+        best: Explanation | None = None
+        shown, solves = problem.start(), 0
         for number, (x, exact, cost) in enumerate(self._candidates(problem, rng)):
             solves += cost
-            if exact:
+            if x is not None and exact:
                 certified, reason = certificate.verdict(problem, x, objection)
                 found = finished(problem, x, nit=solves, nfev=solves)
                 return replace(found, certified=certified, certificate_reason=reason)
-            best = x if best is None else _sparser(best, x)
-            if callback is not None and callback(number, best):
-                return finished(problem, best, status=CALLED_OFF, nit=solves, nfev=solves)
+            if x is not None:
+                explanation = Explanation.of(problem, x)
+                if best is None or explanation.score < best.score:
+                    best = explanation
+                    shown = _explaining(problem, best.x) if callback is not None else shown
+            if callback is not None and callback(number, shown):
+                return finished(problem, shown, status=CALLED_OFF, nit=solves, nfev=solves)
             if time.monotonic() - started > self.time_limit:
                 break
+            if number >= len(WELLS) and best is not None and best.is_clear:
+                break
         assert best is not None
-        found = finished(problem, within_bounds(problem, best), nit=solves, nfev=solves)
-        return replace(found, certificate_reason=objection or "no exact solution with few enough non-zeros was found")
+        return _inexact(problem, best, objection, solves)
 
     def _noisy(self, problem: Problem, rng: np.random.Generator, callback: Callback | None) -> Recovery:
         """No fit is exact, and none proves anything: the mean over what explains y best."""
@@ -111,8 +130,8 @@ class Portfolio(Solver):
         x = noisy.refined(problem, guesses(), rng, blocks=noisy.MANY_BLOCKS)
         return finished(problem, x, status=CALLED_OFF if called_off else CONVERGED, nit=tried, nfev=tried)
 
-    def _candidates(self, problem: Problem, rng: np.random.Generator) -> Iterator[tuple[NDArray[Any], bool, int]]:
-        """x, whether it is exact with few non-zeros, and what it cost in solves."""
+    def _candidates(self, problem: Problem, rng: np.random.Generator) -> Iterator[Candidate]:
+        """Yield x, or None while a run goes on, whether x is exact with few non-zeros, and its cost in solves."""
         plain = not problem.is_complex and certificate.searchable(problem)
         solvers = _sided(problem)
         if problem.is_large:
@@ -126,24 +145,24 @@ class Portfolio(Solver):
             yield from self._propagated(problem, rng, effort)
         for k in range(round(self.restarts * effort) if plain else 0):
             yield self._tried(replace(solvers[k % len(solvers)], jitter=0.2), problem, rng, plain)
+        if plain and effort > LITTLE:
+            yield from ((solver.solve(problem, rng).x, False, 1) for solver in _baselines(problem))
 
-    def _by_products(self, problem: Problem, rng: np.random.Generator) -> tuple[NDArray[Any], bool, int]:
+    def _by_products(self, problem: Problem, rng: np.random.Generator) -> Candidate:
         """GDSReweighted without factorisations: far quicker where A is large."""
         as_operator = replace(problem, system=problem.system._replace(matrix=None, structured=True))
         found = WELLS[0].solve(as_operator, rng)
         x = certificate.certify(problem, np.abs(found.x), rng) if certificate.searchable(problem) else None
         return (found.x, False, found.nit) if x is None else (x, True, found.nit)
 
-    def _tried(
-        self, solver: GDSReweighted, problem: Problem, rng: np.random.Generator, plain: bool
-    ) -> tuple[NDArray[Any], bool, int]:
+    def _tried(self, solver: GDSReweighted, problem: Problem, rng: np.random.Generator, plain: bool) -> Candidate:
         x, solves, exact, _ = solver.run(problem, rng, certifying=plain)
         if not exact and certificate.searchable(problem) and (problem.is_complex or problem.bounds is not None):
             found = certificate.certify(problem, np.abs(x), rng)
             return (x, False, solves) if found is None else (found, True, solves)
         return x, exact and certificate.accepted(problem, x), solves
 
-    def _whole(self, problem: Problem, rng: np.random.Generator) -> tuple[NDArray[Any], bool, int]:
+    def _whole(self, problem: Problem, rng: np.random.Generator) -> Candidate:
         x = lattice.whole_multiples(problem, np.abs(problem.start()))
         if x is None:
             return problem.start(), False, 1
@@ -152,13 +171,14 @@ class Portfolio(Solver):
             found = lattice.as_whole(problem, x)
         return (x, False, 1) if found is None or not certificate.accepted(problem, found) else (found, True, 1)
 
-    def _propagated(
-        self, problem: Problem, rng: np.random.Generator, effort: float
-    ) -> Iterator[tuple[NDArray[Any], bool, int]]:
+    def _propagated(self, problem: Problem, rng: np.random.Generator, effort: float) -> Iterator[Candidate]:
         for prior, restarts in self._priors(problem):
             for iterate in EP(restarts=round(restarts * effort)).iterates(prior, rng):
                 found = certificate.certify(problem, iterate.inclusion, rng)
-                yield (iterate.x, False, 1) if found is None else (found, True, 1)
+                if found is not None:
+                    yield found, True, 1
+                else:
+                    yield iterate.x if iterate.ended else None, False, 1
 
     def _priors(self, problem: Problem) -> list[tuple[Problem, int]]:
         """What is believed of the signs, and how many restarts that is given: most go to what the data lean to."""
@@ -189,9 +209,32 @@ def _one_sided(problem: Problem) -> Problem:
     return replace(problem, bounds=(zeros, open_ended) if _lean(problem) >= 0 else (-open_ended, zeros))
 
 
-def _sparser(one: NDArray[Any], other: NDArray[Any]) -> NDArray[Any]:
-    """The sparser of two, by S_2."""
-    return other if gds(other, 2, zero=1.0) > gds(one, 2, zero=1.0) else one
+def _baselines(problem: Problem) -> tuple[Solver, ...]:
+    """The solvers that come last: with noise they may be near the signal where the others are not."""
+    return (BasisPursuit(), OMP()) if problem.bounds is None else (BasisPursuit(),)
+
+
+def _explaining(problem: Problem, x: NDArray[Any]) -> NDArray[Any]:
+    """x where it explains y within the bounds, else moved by no more than that takes; A is written out."""
+    x = problem.clipped(x)
+    residual = problem.residual(x)
+    if residual <= problem.tolerance():
+        return x
+    if problem.bounds is not None:
+        return nearest(problem, x)
+    return np.asarray(x + (1 - EXACT * problem.scale / residual) * (problem.reduced.project(x) - x))
+
+
+def _inexact(problem: Problem, best: Explanation, objection: str, solves: int) -> Recovery:
+    """What is returned where the search found no exact solution with few non-zeros."""
+    x = _explaining(problem, best.x)
+    if certificate.searchable(problem) and best.is_clear and np.array_equal(x, best.x):
+        return replace(finished(problem, x, nit=solves, nfev=solves), certificate_reason=objection or ROUNDED)
+    found = finished(problem, x, status=INEXACT, nit=solves, nfev=solves)
+    if found.status == INEXACT and best.is_clear:
+        k = np.count_nonzero(best.x)
+        found = replace(found, message=LOOKS_NOISY.format(k=k, noise=best.noise))
+    return replace(found, certificate_reason=objection or NOT_FOUND)
 
 
 def recover(

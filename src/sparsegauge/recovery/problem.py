@@ -21,7 +21,7 @@ Callback = Callable[[int, NDArray[Any]], Any]  # (iteration, x); stop by returni
 
 EXACT = 1e-9  # a relative residual that counts as none
 LARGE = 200_000  # entries of A above which products with it are cheaper than factorisations
-CONVERGED, STOPPED, INCONSISTENT, DETERMINED, NO_SIGNAL, CALLED_OFF, INFEASIBLE = range(7)
+CONVERGED, STOPPED, INCONSISTENT, DETERMINED, NO_SIGNAL, CALLED_OFF, INFEASIBLE, INEXACT = range(8)
 MESSAGES = {
     CONVERGED: "converged",
     STOPPED: "stopped at the largest number of iterations before it converged",
@@ -30,6 +30,8 @@ MESSAGES = {
     NO_SIGNAL: "y is zero, and so is the sparsest solution",
     CALLED_OFF: "stopped by the callback",
     INFEASIBLE: "no x within the bounds explains y",
+    INEXACT: "no exact sparse solution was found: there are too few measurements, or y is noisy. If it is noisy, pass "
+    "noise= with the standard deviation of the noise, or look at trade_off(A, y)",
 }
 
 
@@ -158,6 +160,7 @@ class Recovery:
 
     `fun` is the sparsity reached (S_p at the solver's order), `residual` is |A x - y|. `certified` says that x is
     the signal that was measured, up to rounding, and not only sparse; `certificate_reason` why, or why not.
+    `success` is False where x explains y but is no exact sparse solution (status 7).
     """
 
     x: NDArray[Any]
@@ -198,9 +201,9 @@ def finished(
     """What every solver returns: the residual and the sparsity are worked out here, for all alike."""
     residual = problem.residual(x)
     explained = residual <= max(problem.tolerance(), 1e-6 * problem.scale)
-    if status == CONVERGED and problem.noise == 0 and problem.misfit > EXACT * problem.scale:
+    if status in (CONVERGED, INEXACT) and problem.noise == 0 and problem.misfit > EXACT * problem.scale:
         status = INCONSISTENT
-    if not explained and problem.bounds is not None and status == CONVERGED:
+    if not explained and problem.bounds is not None and status in (CONVERGED, INEXACT):
         status = INFEASIBLE
     fun = gds(x, order, zero=math.nan)
     success = explained and status in (CONVERGED, DETERMINED, NO_SIGNAL, INCONSISTENT)
