@@ -17,7 +17,7 @@ LN2_LOW = 1.90821492927058770002e-10
 LOG2_E = 1.4426950408889634
 ROUND = 6755399441055744.0  # 1.5 * 2^52: adding it rounds to an integer, kept in the lowest bits
 LOWEST = -700.0  # exp of less is taken as 0
-LOWEST_BITS, ZERO_BITS = -1010.0, -2000.0  # the same in powers of two, and what stands for the logarithm of 0
+LOWEST_BITS, ZERO_BITS = -1010.0, -1022.25  # the same in powers of two, and what lies between those of 0 and of numbers
 POWER_BLOCK = 256  # whole powers added up in one go
 REAL_BLOCK = 4096
 
@@ -63,8 +63,8 @@ def real_power(x: float, p: float) -> float:
     fit = (0.9617966939259094396 + z * 0.5770780165173432094) + zz * (0.4121985191288736921 + z * 0.3206081348970825863)
     fit = fit + (zz * zz) * (0.26170755232444363 + z * 0.2398040063691766968)
     y = p * (log2_part(x) + s * (2.8853900817779268147 + z * fit))
-    y = y if x > 0.0 else ZERO_BITS
-    bounded = y if y > LOWEST_BITS else LOWEST_BITS
+    lowest = LOWEST_BITS if p >= 1.0 else ZERO_BITS * p  # log2_part(0) = -1023 lies below either
+    bounded = y if y > lowest else lowest
     rounded = bounded + ROUND
     r = bounded - (rounded - ROUND)
     rr = r * r
@@ -73,7 +73,7 @@ def real_power(x: float, p: float) -> float:
     high = (1.333355820080112089e-3 + r * 1.540353042478029713e-4) + rr * (1.525267291997623513e-5 + r * 1.321545163040680705e-6)
     top = 1.020590652794565914e-7 + r * 7.070978509853820536e-9
     value = times_power_of_two(1.0 + r * (low + rrrr * (high + rrrr * top)), rounded)
-    return value if y > LOWEST_BITS else 0.0
+    return value if y > lowest else 0.0
 
 
 @kernel

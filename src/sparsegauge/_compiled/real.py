@@ -19,8 +19,8 @@ from .tree import (
 )
 from .vocabulary import Array, IndexTable, Values, entry, kernel
 
-SHORT_REAL = 256  # up to this length every pair is added up, if that takes logarithms and the order is low
-SHORT_ROOT = 512  # the same with square roots
+SHORT_REAL = 144  # up to this length every pair is added up, if that takes logarithms
+SHORT_ROOT = 448  # the same with square roots
 TOLERANCE = 1e-14
 
 
