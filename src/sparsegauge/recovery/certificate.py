@@ -213,6 +213,7 @@ def certify(problem: Problem, likely: NDArray[Any], rng: np.random.Generator) ->
     if problem.is_complex:
         return _searched(problem, likely)
     x = np.empty(problem.n)
+    rng.standard_normal((reduced.rank, support.SPARE))  # unused: so that a seed gives the restarts it always gave
     columns, order = np.ascontiguousarray(reduced.B.T), np.ascontiguousarray(likely, np.float64)
     found = kernels.certify(columns, reduced.b, order, kernels.SearchRoom(*reduced.B.shape), x)
     return x if found and accepted(problem, x) else None

@@ -30,6 +30,7 @@ from .._arrays import Array, Parameter, check_count, check_order
 from .._arrays.systems import noise_norm
 from .._compiled import recover as kernels
 from .._compiled import wells
+from .._compiled.support import SPARE
 from ..errors import InvalidInput
 from . import matrix_free
 from ._kernels.proximal import Options
@@ -128,6 +129,7 @@ class GDSReweighted(Solver):
         if self._is_plain(problem) and callback is None:
             reduced = problem.reduced
             x = np.empty(problem.n)
+            rng.standard_normal((reduced.rank, SPARE))  # unused: so that a seed gives the restarts it always gave
             certified, solves = kernels.descend(
                 kernels.DescentRoom(reduced.B), kernels.SlopesRoom(problem.n), kernels.SearchRoom(*reduced.B.shape),
                 reduced.b, problem.start(), *self._options(problem), jitter, certifying and reduced.rank > 2, x,
