@@ -8,7 +8,8 @@ import scipy.sparse
 from scipy.sparse.linalg import LinearOperator
 
 import sparsegauge as sg
-from sparsegauge.recovery._kernels import proximal, wells
+from sparsegauge._compiled import recover as kernels
+from sparsegauge.recovery._kernels import proximal
 from sparsegauge.recovery.problem import CALLED_OFF, Problem
 from sparsegauge.recovery.quality import psnr
 
@@ -261,7 +262,7 @@ def test_the_table_of_slopes_is_the_slopes():
     for order in (2.0, 4.0, 1.5):
         table, w = np.empty(proximal.NODES + 1), np.empty(len(c))
         top, level = proximal.tabulate(c, order, table)
-        wells.slopes(c, order, w)
+        kernels.slopes(c, order, w, kernels.SlopesRoom(len(c)))
         nodes = np.array([proximal.node(j, top) for j in range(proximal.NODES + 1)])
         assert np.allclose(np.interp(c, nodes, table), w / w.max(), atol=5e-3)
         assert np.isclose(level, np.sum(c**order) / np.sum(c ** (order - 1)), rtol=1e-2)

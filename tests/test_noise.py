@@ -168,7 +168,7 @@ def test_a_right_guess_wins_over_wrong_ones():
     right = model.best(x)
     shuffled = np.random.default_rng(0).permutation(x)
     assert set(np.flatnonzero(right.z)) <= set(np.flatnonzero(x))
-    assert right.evidence >= model.best(shuffled).evidence
+    assert right.evidence >= model.best(shuffled).evidence - 1e-9  # both may end at the same z, up to rounding
 
 
 def test_the_climb_ends_where_no_single_change_helps():

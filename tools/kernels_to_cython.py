@@ -181,11 +181,25 @@ def wrapper(function: ast.FunctionDef, typed: list[ast.arg]) -> list[ast.stmt]:
     return ast.parse("\n".join(lines)).body
 
 
-def translate_record(record: ast.ClassDef, body: Body) -> ast.stmt:
+class Constants(ast.NodeTransformer):
+    """Write out the constants in the methods of a record, and leave the types of arguments to Python."""
+
+    def __init__(self, constants: dict[str, float | int]) -> None:
+        self.constants = constants
+
+    def visit_Name(self, node: ast.Name) -> ast.expr:  # noqa: N802
+        return number(self.constants[node.id]) if node.id in self.constants else node
+
+    def visit_arg(self, node: ast.arg) -> ast.arg:
+        return ast.arg(node.arg)
+
+
+def translate_record(record: ast.ClassDef, constants: dict[str, float | int]) -> ast.stmt:
     """Return a class whose attributes are C numbers and arrays."""
     fields = [ast.AnnAssign(f.target, c_type(f.annotation), None, 1) for f in record.body if isinstance(f, ast.AnnAssign)]
-    methods = [body.visit(f) for f in record.body if isinstance(f, ast.FunctionDef)]
-    return ast.ClassDef(record.name, [], [], [*fields, *methods], [parsed("cython.cclass")], type_params=[])
+    methods = [Constants(constants).visit(f) for f in record.body if isinstance(f, ast.FunctionDef)]
+    body: list[ast.stmt] = [*fields, *methods]
+    return ast.ClassDef(record.name, [], [], body, [parsed("cython.final"), parsed("cython.cclass")], type_params=[])
 
 
 class Unit:
@@ -228,7 +242,7 @@ class Unit:
         if isinstance(node, ast.FunctionDef):
             return translate_function(path, node, Body(path, self))
         if isinstance(node, ast.ClassDef):
-            return [translate_record(node, Body(path, self))]
+            return [translate_record(node, self.constants)]
         raise TranslationError(path, node, "a file of kernels holds imports, constants, kernels and records only")
 
     def _import(self, path: Path, node: ast.Import | ast.ImportFrom) -> None:

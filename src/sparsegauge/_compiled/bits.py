@@ -47,7 +47,7 @@ def exponent(x: float) -> int:
 
 def to_nearest(x: float) -> float:
     """Return the nearest whole number, the even one of two."""
-    return float(round(x))
+    return math.copysign(float(round(x)), x) if math.isfinite(x) else x
 
 
 def processor_has_v3() -> bool:

@@ -29,7 +29,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .._arrays import Array, Indices
-from ._kernels import support
+from .._compiled import recover as kernels
+from .._compiled import support
 from .explanation import is_coincidence
 from .lattice import as_whole
 from .nearest import fitted
@@ -215,8 +216,9 @@ def certify(problem: Problem, likely: NDArray[Any], rng: np.random.Generator) ->
     if problem.is_complex:
         return _searched(problem, likely)
     x = np.empty(problem.n)
-    filler = rng.standard_normal((reduced.rank, support.SPARE))
-    found = support.certify(reduced.B, reduced.b, np.ascontiguousarray(likely, np.float64), filler, x)
+    rng.standard_normal((reduced.rank, support.SPARE))  # unused: so that a seed gives the restarts it always gave
+    columns, order = np.ascontiguousarray(reduced.B.T), np.ascontiguousarray(likely, np.float64)
+    found = kernels.certify(columns, reduced.b, order, kernels.SearchRoom(*reduced.B.shape), x)
     return x if found and accepted(problem, x) else None
 
 
@@ -235,11 +237,11 @@ def exact_fit(problem: Problem, chosen: Indices, spare: int) -> NDArray[Any] | N
 
 
 def _searched(problem: Problem, likely: NDArray[Any]) -> NDArray[Any] | None:
-    """The search of `_kernels/support.py` for complex systems."""
+    """The search of `_compiled/support.py` for complex systems."""
     B, b = problem.reduced.B, problem.reduced.b
     size = max(len(b) - support.SPARE, 1)
     order = np.argsort(-likely)
-    T, rest = order[:size], order[size : size + support.COLUMNS]
+    T, rest = order[:size], order[size : size + support.SEARCHED_COLUMNS]
     complement = np.linalg.qr(B[:, T], mode="complete")[0][:, size:].conj().T
     left = complement @ b
     if np.linalg.norm(left) <= EXACT * np.linalg.norm(b):

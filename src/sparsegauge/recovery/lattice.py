@@ -23,7 +23,7 @@ import math
 import numpy as np
 
 from .._arrays import Array
-from ._kernels import lattice as kernels
+from .._compiled import recover as kernels
 from .problem import EXACT, Problem
 
 BITS = 40  # of an equation that rounding leaves intact
@@ -51,7 +51,8 @@ def whole_multiples(problem: Problem, likely: Array) -> Array | None:
     Q = np.linalg.qr(np.column_stack([b, B[:, any_value]]), mode="complete")[0][:, free + 1 :]
     F = np.ascontiguousarray(Q.T @ B[:, whole])
     z = np.zeros(len(whole))
-    if not kernels.kernel_vector(F, GROWTH, int(BITS / math.log2(GROWTH)), VISITS, z):
+    room = kernels.LatticeRoom(*F.shape)
+    if not kernels.kernel_vector(F, GROWTH, int(BITS / math.log2(GROWTH)), VISITS, room, z):
         return None
     fit = np.linalg.lstsq(np.column_stack([B[:, any_value], B[:, whole] @ z]), b, rcond=None)[0]
     x = np.zeros(n)

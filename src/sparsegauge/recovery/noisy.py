@@ -26,7 +26,7 @@ from numpy.typing import NDArray
 
 from .._arrays import Array, Indices
 from .._arrays.systems import noise_norm
-from ._kernels import noisy_wells as kernels
+from .._compiled import recover as kernels
 from .ep import EP
 from .explanation import Nested, log_choices
 from .nearest import Ball, nearest
@@ -100,7 +100,8 @@ class Model:
         state = self._learnt(self._first(guess), alike)
         for _ in range(ROUNDS):
             z, x, variance = state.z.copy(), np.empty(len(guess)), np.empty(len(guess))
-            value = kernels.climb(self.At, self.y, self.noise, state.rho, state.slabs, z, x, variance)
+            room = kernels.EvidenceRoom(self.At, len(state.slabs))
+            value = kernels.climb(room, self.y, self.noise, state.rho, state.slabs, z, x, variance)
             before, state = state, State(z, state.rho, state.slabs, x, variance, float(value))
             if not z.any() or (before.evidence > -math.inf and np.array_equal(z, before.z)):
                 break
@@ -162,7 +163,8 @@ class Model:
         n, m = self.At.shape
         z, (x, variance, average, inclusion) = state.z.copy(), np.empty((4, n))
         settings = (self.noise, state.rho, state.slabs, z, rng.random((sweeps, n)), int(WORK / (2 * n * m * rounds)))
-        kernels.sample(self.At, self.y, *settings, x, variance, average, inclusion)
+        room = kernels.EvidenceRoom(self.At, len(state.slabs))
+        kernels.sample(room, self.y, *settings, x, variance, average, inclusion)
         return State(z, state.rho, state.slabs, x, variance), average, inclusion
 
 

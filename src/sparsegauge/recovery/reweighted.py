@@ -28,9 +28,11 @@ from numpy.typing import NDArray
 
 from .._arrays import Array, Parameter, check_count, check_order
 from .._arrays.systems import noise_norm
+from .._compiled import recover as kernels
+from .._compiled import wells
+from .._compiled.support import SPARE
 from ..errors import InvalidInput
 from . import matrix_free
-from ._kernels import noisy_wells, support, wells
 from ._kernels.proximal import Options
 from .nearest import multiplier, within_bounds
 from .noisy import refined
@@ -85,7 +87,7 @@ class GDSReweighted(Solver):
     side: int = 0
     jitter: float = 0.0
     stages: int = wells.HALVINGS
-    steps: int = wells.STEPS
+    steps: int = wells.STEPS_PER_STAGE
 
     def __post_init__(self) -> None:
         if not 1 < check_order(self.order) < math.inf:
@@ -127,10 +129,11 @@ class GDSReweighted(Solver):
         if self._is_plain(problem) and callback is None:
             reduced = problem.reduced
             x = np.empty(problem.n)
-            filler = rng.standard_normal((reduced.rank, support.SPARE))
-            certified, solves = wells.descend(
-                reduced.B, reduced.b, problem.start(), *self._options(problem), jitter, filler,
-                certifying and reduced.rank > 2, x, self.stages, self.steps,
+            rng.standard_normal((reduced.rank, SPARE))  # unused: so that a seed gives the restarts it always gave
+            certified, solves = kernels.descend(
+                kernels.DescentRoom(reduced.B), kernels.SlopesRoom(problem.n), kernels.SearchRoom(*reduced.B.shape),
+                reduced.b, problem.start(), *self._options(problem), jitter, certifying and reduced.rank > 2, x,
+                self.stages, self.steps,
             )  # fmt: skip
             return x, solves, certified, False
         if self._is_noisy(problem) and callback is None:
@@ -159,10 +162,11 @@ class GDSReweighted(Solver):
 
     def _descended(self, problem: Problem, jitter: Array) -> tuple[Array, int]:
         x = np.empty(problem.n)
-        system = (np.ascontiguousarray(problem.matrix()), problem.system.y, SNUG * problem.tolerance())
-        solves = noisy_wells.descend(
-            *system, problem.start(), *self._options(problem), jitter, x, self.stages, self.steps, last_width(problem)
-        )
+        solves = kernels.descend_within(
+            kernels.DescentRoom(problem.matrix()), kernels.SlopesRoom(problem.n), problem.system.y,
+            SNUG * problem.tolerance(), problem.start(), *self._options(problem), jitter, x, self.stages, self.steps,
+            last_width(problem),
+        )  # fmt: skip
         return x, solves
 
     def _side(self, problem: Problem) -> int:
@@ -194,6 +198,7 @@ class _General:
 
     def __init__(self, solver: GDSReweighted, problem: Problem, jitter: Array) -> None:
         self.solver, self.problem, self.jitter = solver, problem, jitter
+        self.room = kernels.SlopesRoom(problem.n)
 
     def run(self, callback: Callback | None) -> tuple[NDArray[Any], int, bool]:
         """x, the number of solves, and whether the callback stopped it."""
@@ -219,7 +224,7 @@ class _General:
         solver = self.solver
         weight, level = np.empty(len(x)), np.empty(len(x))
         options = (float(solver.order), solver.floor, solver.well, solver.sharpness, solver.exponent)
-        wells.weigh(np.abs(x), eps, *options, 0.0, self.jitter, weight, level)
+        kernels.weigh(np.abs(x), eps, *options, 0.0, self.jitter, self.room, weight, level)
         target = level * np.exp(1j * np.angle(x)) if np.iscomplexobj(x) else level * np.sign(x)
         weight, target = self._within_bounds(x, eps, weight, target)
         return self._solve(weight, target)

@@ -12,9 +12,9 @@ import scipy.fft
 from numpy.typing import NDArray
 
 from ..._arrays import Array
+from ..._compiled.wells import PENALTY
 from ...metrics._kernels.jit import exact
 from ...metrics._kernels.powers import real_power
-from .wells import PENALTY
 
 NODES = 256
 TINY = 1e-6  # a magnitude that is none, in units of the noise

@@ -10,7 +10,7 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.linear_model import lars_path
 
 from ..._arrays import Array
-from ...metrics._kernels.jit import exact
+from ..._compiled import recover as kernels
 from ..nearest import INSIDE, Bounds, Watch, within_noise
 from ..problem import CONVERGED, STOPPED, Problem
 
@@ -73,36 +73,12 @@ def _bounded(problem: Problem, weights: Array, bounds: Bounds) -> tuple[Array, i
 
     def solved(penalty: float) -> Array:
         nonlocal x, steps, converged
-        x, sweeps = coordinate_descent(columns, y, penalty * weights, *bounds, x, 1e-9 * problem.scale, SWEEPS)
+        x = x.copy()
+        settings = (penalty * weights, *bounds, 1e-9 * problem.scale, SWEEPS)
+        sweeps = kernels.descend_coordinates(columns, y, *settings, x, np.empty(problem.n), np.empty(problem.m))
         steps, converged = steps + sweeps, sweeps < SWEEPS
         return x
 
     largest = float(np.max(np.abs(columns @ (y - A @ x)) / weights))
     x = within_noise(problem, solved, x, largest)
     return x, CONVERGED if converged else STOPPED, steps
-
-
-@exact
-def coordinate_descent(
-    columns: Array, y: Array, penalties: Array, low: Array, high: Array, start: Array, tolerance: float, sweeps: int
-) -> tuple[Array, int]:
-    """argmin |A x - y|^2 / 2 + sum penalty_i |x_i| within bounds, one x_i after the other, until none moves A x."""
-    x = start.copy()
-    r = y.copy()
-    for i in range(len(x)):
-        r -= x[i] * columns[i]
-    for sweep in range(sweeps):
-        moved = 0.0
-        for i in range(len(x)):
-            a = columns[i]
-            square = a @ a
-            pull = a @ r + square * x[i]
-            size = max(abs(pull) - penalties[i], 0.0) / square if square > 0 else 0.0
-            new = min(max(math.copysign(size, pull), low[i]), high[i])
-            if new != x[i]:
-                r += (x[i] - new) * a
-                moved = max(moved, abs(new - x[i]) * math.sqrt(square))
-                x[i] = new
-        if moved <= tolerance:
-            return x, sweep + 1
-    return x, sweeps
