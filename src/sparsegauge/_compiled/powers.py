@@ -26,10 +26,13 @@ def log(x: float) -> float:
     e = log2_part(x)
     s = f / (2.0 + f)
     z = s * s
-    # 2 atanh(s) = log(1 + f): the minimax coefficients that mathematical libraries share
-    tail = 1.818357216161805012e-01 + z * (1.531383769920937332e-01 + z * 1.479819860511658591e-01)
-    tail = 2.857142874366239149e-01 + z * (2.222219843214978396e-01 + z * tail)
-    tail = z * (6.666666666666735130e-01 + z * (3.999999999940941908e-01 + z * tail))
+    w = z * z
+    # 2 atanh(s) = log(1 + f): the minimax coefficients that mathematical libraries share; two sums side by side, as
+    # each operation of one sum would have to wait for the one before
+    odd = 2.222219843214978396e-01 + w * 1.531383769920937332e-01
+    odd = w * (3.999999999940941908e-01 + w * odd)
+    even = 2.857142874366239149e-01 + w * (1.818357216161805012e-01 + w * 1.479819860511658591e-01)
+    tail = odd + z * (6.666666666666735130e-01 + w * even)
     half = 0.5 * f * f
     return e * LN2_HIGH - ((half - (s * (half + tail) + e * LN2_LOW)) - f)
 
@@ -40,8 +43,10 @@ def exp(y: float) -> float:
     rounded = y * LOG2_E + ROUND
     n = rounded - ROUND
     r = (y - n * LN2_HIGH) - n * LN2_LOW
-    q = 1 / 5040 + r * (1 / 40320 + r * (1 / 362880 + r * (1 / 3628800 + r * (1 / 39916800 + r / 479001600))))
-    q = 1.0 + r * (1.0 + r * (1 / 2 + r * (1 / 6 + r * (1 / 24 + r * (1 / 120 + r * (1 / 720 + r * q))))))
+    z = r * r
+    low = (1 / 24 + r * (1 / 120)) + z * (1 / 720 + r * (1 / 5040))
+    high = (1 / 40320 + r * (1 / 362880)) + z * ((1 / 3628800 + r * (1 / 39916800)) + z * (1 / 479001600))
+    q = 1.0 + (r + z * ((1 / 2 + r * (1 / 6)) + z * (low + (z * z) * high)))
     return times_power_of_two(q, rounded)
 
 
