@@ -21,7 +21,7 @@ ELEMENTS = {
     "IndexTable": "int",
     "Words": "Word",
 }
-FROM_C = {"exponent": "int", "processor_has_v3": "int"}  # all other functions of bits.h give floats
+FROM_C = {"exponent": "int", "processor_has_v3": "int", "as_word": "Word"}  # all other functions of bits.h give floats
 WHOLE = ("len", "int")
 
 

@@ -181,7 +181,7 @@ def translate_record(record: ast.ClassDef) -> ast.stmt:
     fields = [ast.AnnAssign(f.target, c_type(f.annotation), None, 1) for f in record.body if isinstance(f, ast.AnnAssign)]
     methods = [f for f in record.body if isinstance(f, ast.FunctionDef)]
     body: list[ast.stmt] = [*fields, *methods]
-    return ast.ClassDef(record.name, [], [], body, [parsed("cython.cclass"), parsed("cython.final")], type_params=[])
+    return ast.ClassDef(record.name, [], [], body, [parsed("cython.final"), parsed("cython.cclass")], type_params=[])
 
 
 class Unit:

@@ -22,6 +22,7 @@ static inline double times_power_of_two(double x, double rounded) {
 static inline double power_of_two(double rounded) { return sg_number((sg_bits(rounded) + 1023) << 52); }
 
 static inline int exponent(double x) { int e; frexp(x, &e); return e; }
+static inline uint64_t as_word(uint64_t x) { return x; }
 static inline double to_nearest(double x) { return rint(x); }
 
 #if defined(__x86_64__) && (defined(__GNUC__) || defined(__clang__))

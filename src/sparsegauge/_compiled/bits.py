@@ -50,6 +50,11 @@ def to_nearest(x: float) -> float:
     return float(round(x))
 
 
+def as_word(x: int) -> int:
+    """Return the lowest 64 bits of a whole number: what a C word keeps."""
+    return int(x) & _ALL
+
+
 def processor_has_v3() -> bool:
     """Return whether wide registers can be used: here they cannot."""
     return False
