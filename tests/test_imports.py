@@ -13,7 +13,7 @@ SOURCE = Path(sparsegauge.__file__).parent
 
 # One line a storey: rooms on the same line do not import each other.
 STOREYS = [
-    ["errors"],
+    ["errors", "_compiled"],
     ["_arrays"],
     ["metrics"],
     ["normalise"],
