@@ -14,7 +14,8 @@ from collections.abc import Callable
 import noisyopt
 import numpy as np
 
-from sparsegauge.recovery._kernels import spsa as kernels
+from sparsegauge._compiled import recover as kernels
+from sparsegauge.recovery.spsa_workspace import Workspace
 
 N, M, ROWS = 100, 50, 20_000
 SORT_LIMITS = {1: 12, 2: 6, 3: 12, 4: 6}
@@ -69,21 +70,17 @@ def measure(order: int, rng: np.random.Generator) -> np.ndarray:
     """The best seconds of our iteration, of sorting a row, and of noisyopt's iteration with either formula."""
     B, start = problem(rng)
     batch = rng.standard_normal((ROWS, N))
-    work = kernels.workspace(B, B @ start, None, float(order))
+    walk = Workspace(B, B @ start, None, float(order)).walk
     state = np.array([1], np.uint64)
-    gains = (1.0, 0.602, 100.0, 0.01, 0.101)
-
-    def walk(iterations: int) -> None:
-        kernels.run(work, start.copy(), state, gains, 0, np.array([iterations]), np.inf, np.empty(1))
+    gains = np.array([1.0, 0.602, 100.0, 0.01, 0.101])
 
     def ours() -> None:
-        walk(ITERATIONS)
+        kernels.walk_on(walk, start.copy(), state, gains, 0, np.array([ITERATIONS]), np.inf, np.empty(1))
 
     def peer(formula: Formula) -> None:
         function = objective(formula, order, B, B @ start)
         noisyopt.minimizeSPSA(function, start.copy(), niter=PEER_ITERATIONS, a=1.0, c=0.01, paired=False)
 
-    walk(1)  # compile
     cases = [ours, lambda: np.sort(batch, axis=-1), lambda: peer(shortcut), lambda: peer(definition)]
     best = np.min([[seconds(case) for case in cases] for _ in range(REPEATS)], axis=0)
     return best / [ITERATIONS, ROWS, PEER_ITERATIONS, PEER_ITERATIONS]

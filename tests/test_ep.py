@@ -13,14 +13,16 @@ from scipy.special import expit
 from scipy.stats import norm
 
 import sparsegauge as sg
+from sparsegauge._compiled import recover as kernels
+from sparsegauge._compiled.expectation import EXPONENTIALS, GAUSSIANS
 from sparsegauge.errors import InvalidInput
-from sparsegauge.recovery._kernels import ep as kernels
-from sparsegauge.recovery.ep import EP, SLABS
+from sparsegauge.recovery.ep import EP, SLABS, legendre_rule
 from sparsegauge.recovery.problem import CALLED_OFF, STOPPED, Problem
 from sparsegauge.recovery.quality import relative_error
 from strategies import law
 
 N, M, K = 60, 36, 8
+RULE = kernels.Quadrature(*legendre_rule())
 law = settings(law, max_examples=60)  # each needs a quadrature
 places = st.floats(-30, 30)
 sizes = st.floats(0.05, 20)
@@ -65,7 +67,7 @@ def test_tail_of_a_normal(a):
 @given(places, sizes, ends)
 def test_normal_in_an_interval(mean, s, interval):
     low, high = interval
-    got = kernels.truncated(mean, s**2, low, high)
+    got = kernels.truncated_moments(mean, s**2, low, high, RULE)
     agree(got, integrals(np.zeros_like, [np.clip(mean, low, high)], low, high, mean, s**2), rel=1e-8)
 
 
@@ -73,7 +75,7 @@ def agree_tilted(kind, log_odds, slabs, log_density, peaks, r, c, interval):
     """Against one quadrature: x is 0, or has that density."""
     low, high = interval
     slabs = np.array(slabs)
-    got = kernels.tilted(kind, log_odds, slabs, r, c, low, high, np.zeros((len(slabs), 3)))
+    got = kernels.tilted_moments(kind, log_odds, slabs, r, c, low, high, np.zeros((len(slabs), 3)), RULE)
     log_z, mean, variance = integrals(log_density, np.clip(peaks, low, high), low, high, r, c)
     log_spike = -0.5 * r * r / c - 0.5 * math.log(2 * math.pi * c) if low <= 0 <= high else -math.inf
     inclusion = expit(log_odds + log_z - log_spike)
@@ -93,7 +95,7 @@ def test_moments_of_gaussian_slabs(log_odds, r, s, location, spread, interval):
         return np.logaddexp(*terms)
 
     peaks = [(r * v + m * s**2) / (v + s**2) for _, m, v in slabs]
-    agree_tilted(kernels.GAUSSIANS, log_odds, slabs, log_density, peaks, r, s**2, interval)
+    agree_tilted(GAUSSIANS, log_odds, slabs, log_density, peaks, r, s**2, interval)
 
 
 @law
@@ -108,7 +110,7 @@ def test_moments_of_exponential_slabs(log_odds, r, s, scale, interval):
         return np.where(x > 0, right, math.log(0.6 * 2 / scale) + 2 * x / scale) if both else right
 
     peaks = [r - s**2 / scale, r + 2 * s**2 / scale]
-    agree_tilted(kernels.EXPONENTIALS, log_odds, slabs, log_density, peaks, r, s**2, interval)
+    agree_tilted(EXPONENTIALS, log_odds, slabs, log_density, peaks, r, s**2, interval)
 
 
 def drawn(distribution, *, n=N, m=M, k=K, signs="natural", seed=0):

@@ -9,9 +9,10 @@ from scipy.sparse.linalg import LinearOperator
 
 import sparsegauge as sg
 from sparsegauge._compiled import recover as kernels
-from sparsegauge.recovery._kernels import proximal
+from sparsegauge._compiled.thresholds import SLOPE_NODES, node_magnitude
 from sparsegauge.recovery.problem import CALLED_OFF, Problem
 from sparsegauge.recovery.quality import psnr
+from sparsegauge.recovery.shrinkage import Shape, tabulate_slopes
 
 N, M = 8_192, 2_048  # beyond what is written out
 OURS = sg.GDSReweighted()
@@ -260,10 +261,10 @@ def test_the_picture_without_its_order_loses_what_was_learnt_and_no_more():
 def test_the_table_of_slopes_is_the_slopes():
     c = np.abs(np.random.default_rng(24).standard_normal(3_000))
     for order in (2.0, 4.0, 1.5):
-        table, w = np.empty(proximal.NODES + 1), np.empty(len(c))
-        top, level = proximal.tabulate(c, order, table)
+        w = np.empty(len(c))
+        table, top, level = tabulate_slopes(c, order)
         kernels.slopes(c, order, w, kernels.SlopesRoom(len(c)))
-        nodes = np.array([proximal.node(j, top) for j in range(proximal.NODES + 1)])
+        nodes = np.array([node_magnitude(j, top) for j in range(SLOPE_NODES + 1)])
         assert np.allclose(np.interp(c, nodes, table), w / w.max(), atol=5e-3)
         assert np.isclose(level, np.sum(c**order) / np.sum(c ** (order - 1)), rtol=1e-2)
 
@@ -272,9 +273,9 @@ def test_the_table_of_slopes_is_the_slopes():
 @pytest.mark.parametrize(
     "shape",
     [
-        proximal.Shape(0.0, 0.0, 3.0, 1.0, 0.0),
-        proximal.Shape(0.0, 1.0, 6.0, 0.03, 0.3),
-        proximal.Shape(0.5, -1.0, 2.0, 0.2, 0.0),
+        Shape(0.0, 0.0, 3.0, 1.0, 0.0),
+        Shape(0.0, 1.0, 6.0, 0.03, 0.3),
+        Shape(0.5, -1.0, 2.0, 0.2, 0.0),
     ],
     ids=str,
 )
@@ -288,10 +289,10 @@ def test_steins_estimate_is_the_risk(shape, is_complex):
         noise = (noise + 1j * rng.standard_normal(n)) / np.sqrt(2)
     r = x + noise
     a, s = np.abs(r), np.abs(np.roll(x, 1) + np.roll(noise, 7))
-    table, m = np.empty(proximal.NODES + 1), np.empty(n)
-    top, level = proximal.tabulate(np.maximum(a - 1, 0), 4.0, table)
+    m = np.empty(n)
+    table, top, level = tabulate_slopes(np.maximum(a - 1, 0), 4.0)
     empty = np.empty(0)
-    risk, _ = proximal.shrink(
+    risk, _ = kernels.shrink(
         a, s, shape.share, shape.q, shape.scale, shape.floor, shape.well, 6.0, table, top, level + 1, empty, empty,
         empty, is_complex, m,
     )  # fmt: skip

@@ -22,7 +22,7 @@ ELEMENTS = {
     "Words": "Word",
 }
 ROWS = {"Matrix": "Array", "Cube": "Matrix", "IndexTable": "Indices"}  # what one index leaves
-FROM_C = {"exponent": "int", "processor_has_v3": "int"}  # all other functions of bits.h give floats
+FROM_C = {"exponent": "int", "processor_level": "int", "as_word": "Word"}  # all other functions of bits.h give floats
 WHOLE = ("len", "int")
 
 

@@ -1,8 +1,9 @@
 """All compiled code: one copy for each kind of processor, of which one is chosen when the first is needed.
 
 `measure` and `recover` are the two compiled modules. The kernels in this folder are plain Python; `meson.build` says which of
-them make up which module. SPARSEGAUGE_VARIANT chooses by hand: "base" (every processor of a family), "v3" (x86-64 with
-AVX2) or "python" (the kernels uncompiled: slow, for debugging and for measuring coverage).
+them make up which module. SPARSEGAUGE_VARIANT chooses by hand: "base" (every processor of a family), "v3" and "v4"
+(x86-64 with AVX2 and AVX-512) or "python" (the kernels uncompiled: slow, for debugging and for measuring coverage). All of
+them give the same results, to the last bit.
 """
 
 from __future__ import annotations
@@ -17,26 +18,26 @@ if TYPE_CHECKING:
     recover: Any
 
 UNITS = ("measure", "recover")
-VARIANTS = ("v3", "base", "python")
+LEVELS = {"v4": 4, "v3": 3, "base": 1}  # variants, best first, and the level of the processor that they need
+PYTHON = "python"
 ENVIRONMENT = "SPARSEGAUGE_VARIANT"
 
 
 def available_variants() -> list[str]:
     """Return the variants that were built and that this processor can run, best first."""
-    built = [name for name in VARIANTS[:2] if find_spec(f"{__name__}.measure_{name}") is not None]
-    if "v3" in built and not import_module(f"{__name__}.processor_base").has_v3():
-        built.remove("v3")
-    return [*built, "python"]
+    built = [name for name in LEVELS if find_spec(f"{__name__}.measure_{name}") is not None]
+    level = import_module(f"{__name__}.processor_base").level() if built else 0
+    return [*(name for name in built if LEVELS[name] <= level), PYTHON]
 
 
 def _choose() -> str:
     forced = os.environ.get(ENVIRONMENT)
-    if forced == "python":
+    if forced == PYTHON:
         return forced
     possible = available_variants()
     if forced and forced not in possible:
         raise ImportError(f"{ENVIRONMENT}={forced} cannot run here; possible are {', '.join(possible)}")
-    if possible == ["python"]:
+    if possible == [PYTHON]:
         raise ImportError(
             "sparsegauge's compiled kernels are missing; install it with pip, or build it anew with "
             "`pip install --no-build-isolation --editable .`"
@@ -61,7 +62,7 @@ def __getattr__(name: str) -> Any:
         value: Any = _choose()
     elif name in UNITS:
         chosen = __getattr__("variant") if "variant" not in globals() else globals()["variant"]
-        value = _uncompiled() if chosen == "python" else import_module(f"{__name__}.{name}_{chosen}")
+        value = _uncompiled() if chosen == PYTHON else import_module(f"{__name__}.{name}_{chosen}")
     else:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
     globals()[name] = value

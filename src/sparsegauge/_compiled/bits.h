@@ -22,14 +22,17 @@ static inline double times_power_of_two(double x, double rounded) {
 static inline double power_of_two(double rounded) { return sg_number((sg_bits(rounded) + 1023) << 52); }
 
 static inline int exponent(double x) { int e; frexp(x, &e); return e; }
+static inline uint64_t as_word(uint64_t x) { return x; }
 static inline double to_nearest(double x) { return rint(x); }
 
 #if defined(__x86_64__) && (defined(__GNUC__) || defined(__clang__))
-static inline int processor_has_v3(void) {
+static inline int processor_level(void) {
   __builtin_cpu_init();
-  return __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma") && __builtin_cpu_supports("bmi2");
+  if (!(__builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma") && __builtin_cpu_supports("bmi2"))) return 1;
+  return __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512dq") && __builtin_cpu_supports("avx512bw") &&
+                 __builtin_cpu_supports("avx512vl") && __builtin_cpu_supports("avx512cd") ? 4 : 3;
 }
 #else
-static inline int processor_has_v3(void) { return 0; }
+static inline int processor_level(void) { return 1; }
 #endif
 #endif

@@ -5,5 +5,6 @@ cdef extern from "bits.h":
     double power_of_two(double rounded) noexcept nogil
     int exponent(double x) noexcept nogil
     double to_nearest(double x) noexcept nogil
-    int processor_has_v3() noexcept nogil
+    unsigned long long as_word(unsigned long long x) noexcept nogil
+    int processor_level() noexcept nogil
     double ldexp(double x, int power) noexcept nogil

@@ -50,9 +50,14 @@ def to_nearest(x: float) -> float:
     return math.copysign(float(round(x)), x) if math.isfinite(x) else x
 
 
-def processor_has_v3() -> bool:
-    """Return whether wide registers can be used: here they cannot."""
-    return False
+def as_word(x: int) -> int:
+    """Return the lowest 64 bits of a whole number: what a C word keeps."""
+    return int(x) & _ALL
+
+
+def processor_level() -> int:
+    """Return the level of x86-64 whose instructions can be used: here none beyond the first."""
+    return 1
 
 
 def ldexp(x: float, power: int) -> float:

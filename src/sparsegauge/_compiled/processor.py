@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from .bits import processor_has_v3
+from .bits import processor_level
 from .vocabulary import entry
 
 
 @entry
-def has_v3() -> bool:
-    """Return whether this processor and its system know AVX2 and what comes with it (x86-64-v3)."""
-    return processor_has_v3()
+def level() -> int:
+    """Return the level of x86-64 that this processor and its system know: 3 has AVX2, 4 AVX-512; 1 elsewhere."""
+    return processor_level()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import math
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -9,11 +10,12 @@ from typing import NamedTuple
 
 import numpy as np
 
+from .. import _compiled
 from .._arrays import Array, Indices, Parameter, check_choice, check_count
 from .._arrays.systems import noise_norm
+from .._compiled.expectation import EXPONENTIALS, GAUSSIANS, QUADRATURE_NODES
 from ..errors import InvalidInput
 from ..metrics.gds import gds
-from ._kernels import ep as kernels
 from .certificate import exact_fit
 from .nearest import nearest
 from .problem import CALLED_OFF, CONVERGED, STOPPED, Callback, Problem, Recovery, Solver, finished
@@ -146,24 +148,33 @@ class EP(Solver):
         m, n = scaled.B.shape
         rho = self.density * min(m / n, 1.0)
         components = first_components(slab, 1 / rho, scaled)
-        kind = kernels.EXPONENTIALS if slab == "exponential" else kernels.GAUSSIANS
+        kind = EXPONENTIALS if slab == "exponential" else GAUSSIANS
         noise = (FIRST_NOISE, LAST_NOISE, NOISE_FACTOR) if scaled.noise == 0 else (scaled.noise, scaled.noise, 1.0)
         state = np.array([rho, *noise])
         widest = float(n)  # no x_i^2 exceeds n mean squares
-        settings = (float(self.damping), float(self.em_rate), THINNEST, NARROWEST, widest, FADING)
+        settings = np.array([self.damping, self.em_rate, THINNEST, NARROWEST, widest, FADING])
         sites = np.zeros((4, n))
         sites[0] = 1.0
         known = scaled.low == scaled.high
         sites[:2, known] = np.array([np.ones(known.sum()), scaled.low[known]]) / NARROWEST
         system = (scaled.B, scaled.b, scaled.low, scaled.high)
+        prior = (kind, slab == "two-gaussians", components)
+        kernels = _compiled.recover
+        work = kernels.Propagation(system, prior, (bias, state, sites, settings), kernels.Quadrature(*legendre_rule()))
         for done in range(CHECK_EVERY, self.sweeps + CHECK_EVERY, CHECK_EVERY):
-            free = slab == "two-gaussians"
-            change = kernels.sweeps(*system, kind, free, bias, components, state, sites, settings, CHECK_EVERY)
+            change = kernels.propagate(work, CHECK_EVERY)
             converged = bool(change < self.tolerance and state[1] <= state[2])
             ended = converged or done >= self.sweeps
             yield Iterate(sites[2] * scaled.unit, sites[3].copy(), done, ended, converged)
             if ended:
                 return
+
+
+@functools.cache
+def legendre_rule() -> tuple[Array, Array]:
+    """Return nodes and weights on [-1, 1], for the moments of normal distributions between two bounds."""
+    nodes, weights = np.polynomial.legendre.leggauss(QUADRATURE_NODES)
+    return nodes, weights
 
 
 def in_units(problem: Problem) -> Scaled:
@@ -178,7 +189,9 @@ def in_units(problem: Problem) -> Scaled:
         B, b, deviation = problem.reduced.B, problem.reduced.b, 0.0
     unit = float(np.linalg.norm(b)) / math.sqrt(len(b))
     low, high = problem.bounds or (np.full(problem.n, -math.inf), np.full(problem.n, math.inf))
-    return Scaled(np.ascontiguousarray(B), b / unit, low / unit, high / unit, (deviation / unit) ** 2, unit)
+    return Scaled(
+        np.require(B, np.float64, ["C", "W"]), b / unit, low / unit, high / unit, (deviation / unit) ** 2, unit
+    )
 
 
 def first_components(slab: str, power: float, scaled: Scaled) -> Array:

@@ -34,10 +34,9 @@ from scipy.sparse.linalg import LinearOperator, lsmr
 
 from .._arrays import Array
 from .._arrays.systems import noise_norm
-from ._kernels import proximal
-from ._kernels.proximal import Options, Shape, Shrinkage
 from .nearest import nearest_matrix_free
 from .problem import EXACT, Callback, Problem
+from .shrinkage import Options, Shape, Shrinkage, tabulate_slopes
 
 ITERATIONS = 200
 PROBES, MOST_PROBES = 8, 128  # random vectors for the norms of the columns, if they seem equal and if not
@@ -266,13 +265,12 @@ class _Run:
         x = z = self._start()
         momentum = 1.0
         first = float(np.max(np.abs(scaled.adjoint(y)))) / scaled.size
-        table = np.empty(proximal.NODES + 1)
         for k in range(DESCENT):
             lam = first * 0.3 * LOWEST ** (k / DESCENT)
             r = z + scaled.adjoint(y - scaled.forward(z)) / scaled.size
             c = np.abs(x) / lam
             shape = Shape(1.0, self.options.exponent - (2 * k > DESCENT), 1.0, self.options.floor)
-            slopes = (table, *proximal.tabulate(c, float(self.options.order), table))
+            slopes = tabulate_slopes(c, float(self.options.order))
             new = shrinkage.shrunk(r, lam, c + 1, shape, slopes)
             if np.vdot(z - new, new - x).real > 0:  # the momentum leads uphill
                 momentum = 1.0

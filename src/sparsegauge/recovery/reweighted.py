@@ -33,10 +33,10 @@ from .._compiled import wells
 from .._compiled.support import SPARE
 from ..errors import InvalidInput
 from . import matrix_free
-from ._kernels.proximal import Options
 from .nearest import multiplier, within_bounds
 from .noisy import refined
 from .problem import CALLED_OFF, CONVERGED, STOPPED, Callback, Problem, Recovery, Solver, finished
+from .shrinkage import Options
 
 FLOOR = Parameter("floor", 0.03, low=0, high=1)
 WELL = Parameter("well", 0.3, low=0, low_included=True)

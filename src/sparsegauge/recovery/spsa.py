@@ -20,13 +20,14 @@ from typing import Any
 
 import numpy as np
 
+from .. import _compiled
 from .._arrays import Array, Parameter, check_count, check_order
 from ..errors import InvalidInput
 from ..metrics.catalogue import check_parameters, find_metric
 from ..metrics.gds import gds
-from ._kernels import spsa as kernels
 from .ascent import Feasible, without_smallest
 from .problem import CALLED_OFF, CONVERGED, STOPPED, Callback, Problem, Recovery, Solver, finished
+from .spsa_workspace import Reports, Workspace, projector, worth_compiling
 
 REPORTS = 50  # entries of the history, and calls of the callback
 OPENING = 32  # directions whose slopes at the start are the unit of slopes
@@ -145,14 +146,14 @@ class SPSA(Solver):
             problem, x, status=status, nit=k, nfev=2 * (k + OPENING), order=self.order, history=history, message=message
         )
 
-    def _workspace(self, problem: Problem, unit: float) -> kernels.Workspace:
+    def _workspace(self, problem: Problem, unit: float) -> Workspace:
         reduced, bounds = problem.reduced, problem.bounds
         scaled = None if bounds is None else (bounds[0] / unit, bounds[1] / unit)
         if "spsa" not in problem.notes:
-            problem.notes["spsa"] = kernels.projector(reduced.B)
-        return kernels.workspace(reduced.B, reduced.b / unit, scaled, float(self.order), problem.notes["spsa"])
+            problem.notes["spsa"] = projector(reduced.B)
+        return Workspace(reduced.B, reduced.b / unit, scaled, float(self.order), problem.notes["spsa"])
 
-    def _stages(self, *, watched: bool) -> list[kernels.Reports]:
+    def _stages(self, *, watched: bool) -> list[Reports]:
         """The iterations after which to report: one by one for a callback, else up to the last tenth, and the rest."""
         reports = np.array(sorted({round(k * self.iterations / REPORTS) for k in range(1, REPORTS + 1)} - {0}))
         cuts = np.arange(1, len(reports)) if watched else np.searchsorted(reports, 0.9 * self.iterations, "right")
@@ -164,7 +165,7 @@ class SPSA(Solver):
             return self.metric
         metric = find_metric(self.metric)
         if metric.name == "gds":
-            quick = kernels.worth_compiling(n, self.order)
+            quick = worth_compiling(n, self.order)
             return None if quick else functools.partial(gds, order=self.order)
         parameters = check_parameters(metric, self.parameters)
         sign = 1.0 if metric.sparser == "larger" else -1.0
@@ -174,22 +175,25 @@ class SPSA(Solver):
 class _Walk:
     """The iterations, compiled for GDS and one by one for any other metric; x is changed in place."""
 
-    def __init__(self, solver: SPSA, work: kernels.Workspace, x: Array, rng: np.random.Generator) -> None:
+    def __init__(self, solver: SPSA, work: Workspace, x: Array, rng: np.random.Generator) -> None:
         self.work, self.x, self.k = work, x, 0
         self.measure = solver._measure(len(x))
         self.state = rng.integers(0, 1 << 64, 1, np.uint64)
         self.a, self.alpha, self.A = solver.a, solver.alpha, float(solver.A)
         self.c, self.gamma = solver.c, solver.gamma
+        self.kernels = _compiled.recover
         # a metric that is flat here, such as l0, has no unit and needs none
         self.a /= self._mean_slope() or 1.0
 
-    def go_on(self, reports: kernels.Reports, history: list[float]) -> int:
+    def go_on(self, reports: Reports, history: list[float]) -> int:
         """Up to the last of these reports, or the last before x ran away; how many of them were reached."""
         farthest = FARTHEST * math.sqrt(len(self.x))
         if self.measure is None:
-            gains = (self.a, self.alpha, self.A, self.c, self.gamma)
+            gains = np.array([self.a, self.alpha, self.A, self.c, self.gamma])
             seen = np.empty(len(reports))
-            reached = int(kernels.run(self.work, self.x, self.state, gains, self.k, reports, farthest, seen))
+            reached = int(
+                self.kernels.walk_on(self.work.walk, self.x, self.state, gains, self.k, reports, farthest, seen)
+            )
             history += seen[:reached].tolist()
             self.k = int(reports[-1])
             return reached
@@ -205,16 +209,16 @@ class _Walk:
     def _step_by_step(self, last: int) -> None:
         for k in range(self.k, last):
             found = self._slope(self.c / (k + 1.0) ** self.gamma)
-            kernels.move(self.work, self.x, self.a / (k + 1.0 + self.A) ** self.alpha * found)
+            self.kernels.take_step(self.work.walk, self.x, self.a / (k + 1.0 + self.A) ** self.alpha * found)
         self.k = last
 
     def _slope(self, c: float) -> float:
         assert self.measure is not None
-        kernels.draw(self.work, self.state)
-        kernels.place(self.work, self.x, c)
+        self.kernels.draw_direction(self.work.walk, self.state)
+        self.kernels.perturb(self.work.walk, self.x, c)
         return float(self.measure(self.work.plus) - self.measure(self.work.minus)) / (2.0 * c)
 
     def _mean_slope(self) -> float:
         if self.measure is None:
-            return float(kernels.mean_slope(self.work, self.x, self.c, self.state, OPENING))
+            return float(self.kernels.mean_slope(self.work.walk, self.x, self.c, self.state, OPENING))
         return sum(abs(self._slope(self.c)) for _ in range(OPENING)) / OPENING

@@ -1,4 +1,7 @@
-"""Weighted thresholds by the slopes of S_p, and Stein's estimate of their risk. `matrix_free.py` explains them."""
+"""Thresholds by the slopes of S_p whose shape is chosen by Stein's estimate of the risk.
+
+`matrix_free.py` explains them.
+"""
 
 from __future__ import annotations
 
@@ -11,13 +14,11 @@ import numpy as np
 import scipy.fft
 from numpy.typing import NDArray
 
-from ..._arrays import Array
-from ..._compiled.wells import PENALTY
-from ...metrics._kernels.jit import exact
-from ...metrics._kernels.powers import real_power
+from .. import _compiled
+from .._arrays import Array
+from .._compiled.thresholds import SLOPE_NODES, SLOPE_ROOM
+from .._compiled.wells import PENALTY
 
-NODES = 256
-TINY = 1e-6  # a magnitude that is none, in units of the noise
 LAGS = 16
 CHANCE = 8.0  # a correlation above this many deviations is none of chance
 SHARES = (0.0, 0.25, 0.5, 0.75, 0.9, 1.0)
@@ -26,123 +27,14 @@ ROUNDS = 6  # over the parameters, at most
 SCALES, FACTORS = tuple(np.geomspace(0.5, 64, 15).tolist()), (0.8, 1.0, 1.25)
 WORTH = 1e-3  # the least gain, so that nothing sways
 
-
-@exact
-def node(j: int, top: float) -> float:
-    """The j-th magnitude of the table: dense near zero, where most coefficients are."""
-    z = j / NODES
-    return top * z * z * z * z
+Slopes = tuple[Array, float, float]
 
 
-@exact
-def place(c: float, top: float) -> tuple[int, float]:
-    """Between which nodes c lies, and how far from the first to the second."""
-    j = min(int(NODES * math.sqrt(math.sqrt(c / top))), NODES - 1) if c > 0.0 else 0
-    below, above = node(j, top), node(j + 1, top)
-    return j, min(max((c - below) / (above - below), 0.0), 1.0)
-
-
-@exact
-def tabulate(c: Array, p: float, table: Array) -> tuple[float, float]:
-    """table = w at the nodes, w = -d log S_p/dc in units of its largest; the largest c, and the level L.
-
-    The magnitudes are counted at the nodes first, so that any real order costs O(N + NODES^2).
-    """
-    top = 0.0
-    for i in range(len(c)):
-        top = max(top, c[i])
-    table[:] = 1.0
-    if top == 0.0:
-        return 1.0, 0.0
-    counts = np.zeros(NODES + 1)
-    for i in range(len(c)):
-        j, part = place(c[i], top)
-        counts[j] += 1.0 - part
-        counts[j + 1] += part
-    level = _weighted_slopes(counts, p, table)
-    largest = 0.0
-    for j in range(NODES + 1):
-        largest = max(largest, table[j])
-    for j in range(NODES + 1):
-        table[j] = table[j] / largest if largest > 0.0 else 1.0
-    return top, top * level
-
-
-@exact
-def _weighted_slopes(counts: Array, p: float, w: Array) -> float:
-    """-d log S_p/dc at the nodes, each counted as often as it occurs; L = sum c^p / sum c^(p-1) in units of the top."""
-    n = NODES + 1
-    numerator = above = below = 0.0
-    w[:] = 0.0
-    for i in range(n):
-        u = node(i, 1.0)
-        above += counts[i] * real_power(u, p)
-        below += counts[i] * real_power(u, p - 1.0)
-        for j in range(i):
-            d = u - node(j, 1.0)
-            slope = real_power(d, p - 1.0)
-            w[i] += counts[j] * slope
-            w[j] -= counts[i] * slope
-            numerator += counts[i] * counts[j] * slope * d
-    for i in range(n):
-        w[i] = real_power(node(i, 1.0), p - 1.0) / above - w[i] / max(numerator, 1e-300)
-    return above / below
-
-
-@exact
-def threshold(
-    a: float, s: float, share: float, q: float, scale: float, floor: float, well: float, power: float, table: Array,
-    top: float, level: float, charge: float, is_complex: bool,
-) -> tuple[float, float]:  # fmt: skip
-    """The shrunken magnitude of a, and its derivative (for complex numbers half the divergence)."""
-    c = max((1.0 - share) * a + share * s, TINY)
-    j, part = place(max(c - 1.0, 0.0), top)
-    w = table[j] + part * (table[j + 1] - table[j])
-    slope = (table[j + 1] - table[j]) / (node(j + 1, top) - node(j, top)) if 1.0 < c < 1.0 + top else 0.0
-    base = scale * charge * (real_power(c, q - 1.0) if q != 1.0 else 1.0)
-    inner = 1.0 - share
-    high = max(w, floor)
-    t, rise = base * high, inner * base * ((slope if w > floor else 0.0) + high * (q - 1.0) / c)
-    pull, swell = 0.0, 0.0
-    if well > 0.0:
-        deep = 1.0 - max(w, 0.0)
-        pull = base * well * deep**power
-        steep = base * well * power * deep ** (power - 1.0) * slope if 0.0 < w < 1.0 else 0.0
-        swell = inner * (pull * (q - 1.0) / c - steep)
-    below, above = a - max(t - pull, 0.0), a - t - pull
-    if below <= 0.0:
-        return 0.0, 0.0
-    if above > level:
-        m, d = above, 1.0 - rise - swell
-    elif below < level or well == 0.0:
-        m, d = below, 1.0 - (rise - swell if t > pull else 0.0)
-    else:
-        m, d = level, 0.0
-    return (m, 0.5 * (d + m / a)) if is_complex else (m, d)
-
-
-@exact
-def shrink(
-    a: Array, s: Array, share: float, q: float, scale: float, floor: float, well: float, power: float, table: Array,
-    top: float, level: float, charge: Array, low: Array, high: Array, is_complex: bool, out: Array,
-) -> tuple[float, float]:  # fmt: skip
-    """out = the shrunken magnitudes, and the means of the risk and of the derivative, all in units of the noise.
-
-    C. M. Stein, "Estimation of the mean of a multivariate normal distribution", Annals of Statistics 9(6), 1981: the
-    risk of f at x + noise is the mean of (f(a) - a)^2 - 1 + 2 f'(a). `low`, `high` bound the magnitudes, empty for
-    none.
-    """
-    risk = divergence = 0.0
-    n = len(a)
-    for i in range(n):
-        cost = charge[i] if len(charge) else 1.0
-        m, d = threshold(a[i], s[i], share, q, scale, floor, well, power, table, top, level, cost, is_complex)
-        if len(low) and not low[i] <= m <= high[i]:
-            m, d = min(max(m, low[i]), high[i]), 0.0
-        risk += (m - a[i]) ** 2 - 1.0 + 2.0 * d
-        divergence += d
-        out[i] = m
-    return risk / n, divergence / n
+def tabulate_slopes(c: Array, order: float) -> Slopes:
+    """Return the slopes of S_p at the nodes of a table, the largest magnitude, and the common level."""
+    table = np.empty(SLOPE_NODES + 1)
+    top, level = _compiled.recover.tabulate_slopes(c, order, table, np.empty((SLOPE_ROOM, SLOPE_NODES + 1)))
+    return table, top, level
 
 
 @dataclass(frozen=True)
@@ -186,19 +78,16 @@ class Shrinkage:
         options = self.options
         a = np.abs(r) / tau
         s, learnt = neighbours(a)
-        table = np.empty(NODES + 1)
         mixed = s if self.shape.share > 0.5 and learnt else a
-        tops = tabulate(np.maximum(mixed - 1, 0), float(options.order), table)
+        slopes = tabulate_slopes(np.maximum(mixed - 1, 0), float(options.order))
         limits = self._limits(r, tau)
         charge = self._charge(r)
-        self._choose(a, s, learnt, (table, *tops), charge, limits)
+        self._choose(a, s, learnt, slopes, charge, limits)
         m = np.empty(len(a))
-        self.risk, d = self._shrink(self.shape, a, s, (table, *tops), charge, limits, m)
+        self.risk, d = self._shrink(self.shape, a, s, slopes, charge, limits, m)
         return _along(r, a, m), min(d, 0.95)
 
-    def shrunk(
-        self, r: NDArray[Any], lam: float, c: Array, shape: Shape, slopes: tuple[Array, float, float]
-    ) -> NDArray[Any]:
+    def shrunk(self, r: NDArray[Any], lam: float, c: Array, shape: Shape, slopes: Slopes) -> NDArray[Any]:
         """e with weights at given magnitudes."""
         a = np.abs(r) / lam
         m = np.empty(len(a))
@@ -221,17 +110,18 @@ class Shrinkage:
         return np.empty(0) if charge is None else charge
 
     def _shrink(
-        self, shape: Shape, a: Array, s: Array, slopes: tuple[Array, float, float], charge: Array,
+        self, shape: Shape, a: Array, s: Array, slopes: Slopes, charge: Array,
         limits: tuple[Array, Array], out: Array,
     ) -> tuple[float, float]:  # fmt: skip
         table, top, level = slopes
-        return shrink(
+        risk, derivative = _compiled.recover.shrink(
             a, s, shape.share, shape.q, shape.scale, shape.floor, shape.well, self.options.sharpness, table, top,
             level + 1, charge, *limits, self.is_complex, out,
         )  # fmt: skip
+        return risk, derivative
 
     def _choose(
-        self, a: Array, s: Array, learnt: bool, slopes: tuple[Array, float, float], charge: Array,
+        self, a: Array, s: Array, learnt: bool, slopes: Slopes, charge: Array,
         limits: tuple[Array, Array],
     ) -> None:  # fmt: skip
         """Rounds over the parameters, on a sample: each to the value of least risk, with the scale that suits it."""

@@ -1,0 +1,177 @@
+"""Weighted thresholds by the slopes of S_p, and Stein's estimate of their risk.
+
+`recovery/matrix_free.py` explains them.
+"""
+
+from __future__ import annotations
+
+import math
+
+from .lanes import LANES, join_lanes
+from .powers import real_power
+from .vocabulary import Array, Lanes, Matrix, Values, entry, inlined, kernel
+
+SLOPE_NODES = 256
+LEAST_MAGNITUDE = 1e-6  # in units of the noise
+SLOPE_ROOM = 2  # arrays as long as the table
+
+
+@inlined
+def node_magnitude(j: int, top: float) -> float:
+    """Return the j-th magnitude of the table: dense near zero, where most coefficients are."""
+    z = j / SLOPE_NODES
+    return top * z * z * z * z
+
+
+@inlined
+def find_node(c: float, top: float) -> tuple[int, float]:
+    """Return the last node that is not above c, and how far c is from it to the next."""
+    j = 0
+    if c > 0.0:
+        z = math.sqrt(math.sqrt(c / top))
+        j = SLOPE_NODES - 1
+        if z < 1.0:
+            j = int(SLOPE_NODES * z)
+    below = node_magnitude(j, top)
+    above = node_magnitude(j + 1, top)
+    return j, min(max((c - below) / (above - below), 0.0), 1.0)
+
+
+@entry
+def tabulate_slopes(c: Values, p: float, table: Array, room: Matrix) -> tuple[float, float]:
+    """Write w = -d log S_p/dc at the nodes in units of its largest; return the largest c, and the level L.
+
+    The magnitudes are counted at the nodes first, so that any real order costs O(N + SLOPE_NODES^2). `room` is
+    (SLOPE_ROOM, SLOPE_NODES + 1).
+    """
+    top = 0.0
+    for i in range(len(c)):
+        top = max(top, c[i])
+    for j in range(SLOPE_NODES + 1):
+        table[j] = 1.0
+        room[0, j] = 0.0
+        room[1, j] = node_magnitude(j, 1.0)
+    if top == 0.0:
+        return 1.0, 0.0
+    for i in range(len(c)):
+        j, part = find_node(c[i], top)
+        room[0, j] += 1.0 - part
+        room[0, j + 1] += part
+    level = write_slopes(p, table, room)
+    largest = 0.0
+    for j in range(SLOPE_NODES + 1):
+        largest = max(largest, table[j])
+    for j in range(SLOPE_NODES + 1):
+        table[j] = table[j] / largest if largest > 0.0 else 1.0
+    return top, top * level
+
+
+@kernel
+def write_slopes(p: float, w: Array, room: Matrix) -> float:
+    """Write -d log S_p/dc at the nodes, and return L = sum c^p / sum c^(p-1) in units of the largest c.
+
+    room[0] counts how often each node occurs; room[1] holds the nodes.
+    """
+    numerator = 0.0
+    above = 0.0
+    below = 0.0
+    for i in range(SLOPE_NODES + 1):
+        w[i] = 0.0
+    for i in range(SLOPE_NODES + 1):
+        u = room[1, i]
+        count = room[0, i]
+        rise: Lanes = [0.0] * LANES
+        pairs: Lanes = [0.0] * LANES
+        j = 0
+        while j + LANES <= i:
+            for k in range(LANES):
+                d = u - room[1, j + k]
+                slope = real_power(d, p - 1.0)
+                weighted = room[0, j + k] * slope
+                w[j + k] -= count * slope
+                rise[k] += weighted
+                pairs[k] += weighted * d
+            j += LANES
+        while j < i:
+            d = u - room[1, j]
+            slope = real_power(d, p - 1.0)
+            weighted = room[0, j] * slope
+            w[j] -= count * slope
+            rise[0] += weighted
+            pairs[0] += weighted * d
+            j += 1
+        power = real_power(u, p - 1.0)
+        above += count * real_power(u, p)
+        below += count * power
+        w[i] += join_lanes(rise)
+        numerator += count * join_lanes(pairs)
+    for i in range(SLOPE_NODES + 1):
+        w[i] = real_power(room[1, i], p - 1.0) / above - w[i] / max(numerator, 1e-300)
+    return above / below
+
+
+@inlined
+def threshold(
+    a: float, s: float, share: float, q: float, scale: float, floor: float, well: float, power: float, table: Values,
+    top: float, level: float, charge: float, is_complex: bool,
+) -> tuple[float, float]:  # fmt: skip
+    """Return the shrunken magnitude of a, and its derivative (for complex numbers half the divergence)."""
+    c = max((1.0 - share) * a + share * s, LEAST_MAGNITUDE)
+    j, part = find_node(max(c - 1.0, 0.0), top)
+    w = table[j] + part * (table[j + 1] - table[j])
+    slope = 0.0
+    if 1.0 < c < 1.0 + top:
+        slope = (table[j + 1] - table[j]) / (node_magnitude(j + 1, top) - node_magnitude(j, top))
+    base = scale * charge
+    if q != 1.0:
+        base *= real_power(c, q - 1.0)
+    inner = 1.0 - share
+    high = max(w, floor)
+    t = base * high
+    rise = inner * base * ((slope if w > floor else 0.0) + high * (q - 1.0) / c)
+    pull = 0.0
+    swell = 0.0
+    if well > 0.0:
+        deep = 1.0 - max(w, 0.0)
+        pull = base * well * deep**power
+        steep = base * well * power * deep ** (power - 1.0) * slope if 0.0 < w < 1.0 else 0.0
+        swell = inner * (pull * (q - 1.0) / c - steep)
+    below = a - max(t - pull, 0.0)
+    above = a - t - pull
+    if below <= 0.0:
+        return 0.0, 0.0
+    m = level
+    d = 0.0
+    if above > level:
+        m = above
+        d = 1.0 - rise - swell
+    elif below < level or well == 0.0:
+        m = below
+        d = 1.0 - (rise - swell if t > pull else 0.0)
+    return m, 0.5 * (d + m / a) if is_complex else d
+
+
+@entry
+def shrink(
+    a: Values, s: Values, share: float, q: float, scale: float, floor: float, well: float, power: float, table: Values,
+    top: float, level: float, charge: Values, low: Values, high: Values, is_complex: bool, out: Array,
+) -> tuple[float, float]:  # fmt: skip
+    """Write the shrunken magnitudes; return the means of the risk and of the derivative, in units of the noise.
+
+    C. M. Stein, "Estimation of the mean of a multivariate normal distribution", Annals of Statistics 9(6), 1981: the
+    risk of f at x + noise is the mean of (f(a) - a)^2 - 1 + 2 f'(a). `low`, `high` bound the magnitudes, empty for
+    none.
+    """
+    risk = 0.0
+    divergence = 0.0
+    n = len(a)
+    for i in range(n):
+        cost = charge[i] if len(charge) > 0 else 1.0
+        m, d = threshold(a[i], s[i], share, q, scale, floor, well, power, table, top, level, cost, is_complex)
+        if len(low) > 0 and not (low[i] <= m <= high[i]):
+            m = min(max(m, low[i]), high[i])
+            d = 0.0
+        risk += (m - a[i]) * (m - a[i]) - 1.0 + 2.0 * d
+        divergence += d
+        out[i] = m
+    return risk / n, divergence / n
