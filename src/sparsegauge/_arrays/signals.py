@@ -15,11 +15,13 @@ from __future__ import annotations
 import math
 import numbers
 import sys
+from collections.abc import Callable
 from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 
+from .._platform import threads
 from ..errors import InvalidInput
 from .checks import check_choice
 
@@ -27,6 +29,8 @@ Array: TypeAlias = NDArray[np.float64]
 Indices: TypeAlias = NDArray[np.int64]
 
 NAN_POLICIES = ("propagate", "omit", "raise")
+CONVERTED = 1 << 16  # coefficients that are converted to float64 in one go: they stay in the cache until they are measured
+SUMMED = 1 << 17  # coefficients that one thread looks through for NaN and infinities
 
 
 class Signals(NamedTuple):
@@ -87,6 +91,44 @@ def as_signals(x: Any, *, axis: Any, nan_policy: str = "propagate") -> Signals:
     if _all_finite(table):
         return _uniform(table, shape)
     return _omit(table, np.zeros(table.shape, bool), shape, nan_policy)
+
+
+def over_signals(x: Any, axis: Any, nan_policy: str, measure: Callable[[Signals], Array]) -> Any:
+    """Return measure's results, one per signal, in the shape that the caller expects.
+
+    A large array that is not float64 in one piece is converted block by block, several threads at a time, and never as a
+    whole. Each block passes the same checks as a whole array.
+    """
+    table, shape = _table_to_convert(x, axis)
+    if table is None:
+        signals = as_signals(x, axis=axis, nan_policy=nan_policy)
+        return signals.restore(measure(signals))
+    check_choice("nan_policy", nan_policy, NAN_POLICIES)
+    out = np.empty(len(table))
+
+    def convert(span: tuple[int, int]) -> None:
+        first, last = span
+        signals = as_signals(table[first:last], axis=-1, nan_policy=nan_policy)
+        out[first:last] = signals.restore(measure(signals))
+
+    try:
+        threads.run(convert, threads.spans(len(table), max(1, CONVERTED // table.shape[1])))
+    except InvalidInput:
+        as_signals(x, axis=axis, nan_policy=nan_policy)  # raises for the whole array, with its own counts
+        raise
+    return out.reshape(shape)
+
+
+def _table_to_convert(x: Any, axis: Any) -> tuple[NDArray[Any] | None, tuple[int, ...]]:
+    """Return a large array of several signals as rows, without a copy, if it has to be converted; else None."""
+    if type(x) is not np.ndarray or x.ndim < 2 or axis is None or x.size <= 2 * CONVERTED or x.dtype.kind not in "biufc":
+        return None, ()
+    moved = np.moveaxis(x, check_axis(axis, x.ndim, x.shape) or 0, -1)
+    if moved.dtype == np.float64 and moved.flags.carray:
+        return None, ()
+    if x.ndim > 2 and not moved.flags.c_contiguous:
+        return None, ()  # such a table would be a copy already
+    return moved.reshape(-1, moved.shape[-1]), moved.shape[:-1]
 
 
 def check_axis(axis: Any, ndim: int, shape: tuple[int, ...]) -> int | None:
@@ -183,6 +225,9 @@ def _as_table(array: NDArray[Any], axis: Any) -> tuple[NDArray[Any], tuple[int, 
 
 
 def _all_finite(values: Array) -> bool:
+    if values.size > 2 * SUMMED and values.flags.c_contiguous:
+        flat = values.reshape(-1)
+        return all(threads.run(lambda span: _all_finite(flat[slice(*span)]), threads.spans(flat.size, SUMMED)))
     with np.errstate(over="ignore", invalid="ignore"):
         total = np.add.reduce(values, axis=None)
     # a finite sum has finite terms; an infinite one may be an overflow, so look again

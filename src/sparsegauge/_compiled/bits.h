@@ -21,6 +21,8 @@ static inline double times_power_of_two(double x, double rounded) {
 }
 static inline double power_of_two(double rounded) { return sg_number((sg_bits(rounded) + 1023) << 52); }
 
+static inline double scale_to_unit(double x) { return sg_number((2045 - (sg_bits(x) >> 52)) << 52); }
+
 static inline int exponent(double x) { int e; frexp(x, &e); return e; }
 static inline uint64_t as_word(uint64_t x) { return x; }
 static inline double to_nearest(double x) { return rint(x); }

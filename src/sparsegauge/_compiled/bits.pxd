@@ -3,6 +3,7 @@ cdef extern from "bits.h":
     double near_one_part(double x) noexcept nogil
     double times_power_of_two(double x, double rounded) noexcept nogil
     double power_of_two(double rounded) noexcept nogil
+    double scale_to_unit(double x) noexcept nogil
     int exponent(double x) noexcept nogil
     double to_nearest(double x) noexcept nogil
     unsigned long long as_word(unsigned long long x) noexcept nogil

@@ -40,6 +40,11 @@ def power_of_two(rounded: float) -> float:
     return _number((_bits(rounded) + 1023) << 52)
 
 
+def scale_to_unit(x: float) -> float:
+    """Return the power of two that brings x into [1/2, 1), for 1e-300 < x < 1e300."""
+    return math.ldexp(1.0, -math.frexp(x)[1])
+
+
 def exponent(x: float) -> int:
     """Return e of x = 2^e f with f in [1/2, 1)."""
     return math.frexp(x)[1]

@@ -12,9 +12,9 @@ from __future__ import annotations
 
 import math
 
-from .bits import exponent, ldexp
+from .bits import scale_to_unit
 from .lanes import LANES, join_lanes
-from .vocabulary import Array, Indices, Lanes, Matrix, Values, entry, kernel
+from .vocabulary import Array, Indices, Lanes, Matrix, Values, entry, inlined, kernel
 
 LARGEST_EVEN_ORDER = 128
 MOMENT_CHUNK = 65536  # coefficients summed up by one task; fixed, so that results do not depend on the threads
@@ -27,6 +27,7 @@ SMALLEST_NUMERATOR = 1e-280  # one below lost digits to underflow
 
 
 @entry
+@inlined
 def top_and_sum(x: Values, first: int, last: int) -> tuple[float, float]:
     """Return max |x_i| and sum |x_i| of x[first:last]."""
     top: Lanes = [0.0] * LANES
@@ -51,12 +52,13 @@ def top_and_sum(x: Values, first: int, last: int) -> tuple[float, float]:
 
 
 @entry
+@inlined
 def scale_of(value: float) -> float:
     """Return the power of two that brings a `value` between TINY and HUGE into [1/2, 1)."""
-    return ldexp(1.0, -exponent(value))
+    return scale_to_unit(value)
 
 
-@kernel
+@inlined
 def add_second_moments(x: Values, first: int, last: int, scale: float, shift: float, out: Array) -> None:
     """Add to out[1:4] the sums of u, u^2 and c^2 for u = c - shift: all that order 2 needs."""
     one: Lanes = [0.0] * LANES
@@ -158,6 +160,7 @@ def next_powers(n: int, shift: float, room: Matrix) -> tuple[float, float, float
 
 
 @entry
+@inlined
 def chunk_moments(x: Values, first: int, last: int, scale: float, shift: float, p: int, room: Matrix, out: Array) -> None:
     """Write out[k] = M_k for k = 0..p and out[p + 1] = sum c^p of the chunk x[first:last]."""
     for k in range(p + 2):
@@ -182,6 +185,7 @@ def chunk_moments(x: Values, first: int, last: int, scale: float, shift: float, 
 
 
 @entry
+@inlined
 def combine_moments(moments: Array, length: int, binomials: Values) -> float:
     """Return S_p of a row of `length` coefficients from its moments, or HAND_OVER."""
     p = len(binomials) - 1
@@ -190,8 +194,8 @@ def combine_moments(moments: Array, length: int, binomials: Values) -> float:
     for k in range(p + 1):
         sign = 1.0 - 2.0 * (k & 1)
         numerator += sign * binomials[k] * moments[k] * moments[p - k]
-        size = moments[k] * moments[p - k]
-        if k & 1:  # an odd moment is known only to eps times its absolute twin; Cauchy and Schwarz bound that
+        size = moments[k] * moments[p - k] if p > 2 else moments[0] * moments[2]  # which bounds M_1^2, too
+        if k & 1 and p > 2:  # an odd moment is known only to eps times its absolute twin; Cauchy and Schwarz bound that
             # paired so that both products are of degree p, like the numerator: then neither underflows before it does
             size = math.sqrt(moments[k - 1] * moments[p - k + 1]) * math.sqrt(moments[k + 1] * moments[p - k - 1])
         bound += binomials[k] * size
@@ -201,7 +205,7 @@ def combine_moments(moments: Array, length: int, binomials: Values) -> float:
     return min(0.5 * numerator / (length * moments[p + 1]), (length - 1) / length)
 
 
-@kernel
+@inlined
 def even_row(
     x: Values, first: int, last: int, length: int, binomials: Values, zero: float, room: Matrix, moments: Array
 ) -> float:
@@ -215,6 +219,15 @@ def even_row(
     shift = total * scale / (last - first)
     chunk_moments(x, first, last, scale, shift, len(binomials) - 1, room, moments)
     return combine_moments(moments, length, binomials)
+
+
+@entry
+def even_single(x: Values, binomials: Values, room: Matrix) -> float:
+    """Return S_p of one short row, or HAND_OVER also where it holds zeros alone, NaN or infinities.
+
+    `room` is (MOMENT_ROOM + 1, MOMENT_BLOCK).
+    """
+    return even_row(x, 0, len(x), len(x), binomials, HAND_OVER, room, room[MOMENT_ROOM])
 
 
 @entry

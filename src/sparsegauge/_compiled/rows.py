@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import math
 
-from .bits import exponent, ldexp
+from .bits import exponent, ldexp, scale_to_unit
 from .gradient import (
     assemble_slopes,
     in_units,
@@ -32,14 +32,17 @@ from .lanes import LANES, join_lanes, total_of
 from .powers import sum_integer_powers, sum_real_powers
 from .real import real_numerator
 from .tree import Workspace, first_at_least
-from .vocabulary import Array, Cube, Indices, Lanes, Matrix, Values, entry, kernel
+from .vocabulary import Array, Cube, Indices, Lanes, Matrix, Values, entry, inlined, kernel
 
 SMALLEST = 5e-324
 
 
 @entry
+@inlined
 def unit_scale(value: float) -> tuple[float, float]:
     """Return two powers of two whose product brings `value` into [1/2, 1): for a subnormal one would overflow."""
+    if 1e-290 < value < 1e290:
+        return scale_to_unit(value), 1.0
     power = -exponent(value)
     half = power >> 1
     return ldexp(1.0, half), ldexp(1.0, power - half)
@@ -60,6 +63,7 @@ def settle_rows(x: Array, starts: Indices, first: int, last: int, nonzero: Indic
 
 
 @entry
+@inlined
 def with_zeros(sparsity: float, nonzeros: int, length: int) -> float:
     """Return S_p of a signal of `length` from S_p of its non-zeros; rounding does not take it beyond 1 - 1/N."""
     if nonzeros < length:

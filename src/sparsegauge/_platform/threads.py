@@ -24,6 +24,7 @@ ENVIRONMENT = "SPARSEGAUGE_NUM_THREADS"
 _pool: ThreadPoolExecutor | None = None
 _lock = threading.Lock()
 _count: int | None = None
+_working = threading.local()  # whether this thread is in the middle of a task
 
 
 def thread_count() -> int:
@@ -64,18 +65,23 @@ def _shared_pool() -> ThreadPoolExecutor:
 def run(function: Callable[[Task], Result], tasks: Iterable[Task]) -> list[Result]:
     """Return the results of all tasks, in their order.
 
-    The caller takes tasks too, and idle threads of the pool help: a busy pool can delay nobody.
+    The caller takes tasks too, and idle threads of the pool help: a busy pool can delay nobody. A task's own tasks stay
+    with its thread.
     """
     tasks = list(tasks)
     helpers = min(len(tasks), thread_count()) - 1
-    if helpers < 1:
+    if helpers < 1 or getattr(_working, "busy", False):
         return [function(task) for task in tasks]
     results: list[Any] = [None] * len(tasks)
     numbers = itertools.count()  # its next() is atomic
 
     def work() -> None:
-        while (number := next(numbers)) < len(tasks):
-            results[number] = function(tasks[number])
+        _working.busy = True
+        try:
+            while (number := next(numbers)) < len(tasks):
+                results[number] = function(tasks[number])
+        finally:
+            _working.busy = False
 
     futures = []
     with contextlib.suppress(RuntimeError):  # no thread to be had, or the interpreter is ending: the caller does it all

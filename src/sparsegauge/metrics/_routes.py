@@ -57,6 +57,36 @@ def measure(signals: Signals, p: float, zero: float, sort: Callable[[], Magnitud
     return out
 
 
+def measure_plainly(x: Any, p: float) -> float:
+    """Return S_p of one row at an even order without any detour, or a number that is not positive for whatever else came.
+
+    A short row has to be of float64 numbers; a long one is converted chunk by chunk, never as a whole.
+    """
+    if type(x) is not np.ndarray or x.ndim != 1 or p % 2 or p > LARGEST_EVEN_ORDER:
+        return HAND_OVER
+    if x.dtype == np.float64 and x.flags.c_contiguous and x.flags.aligned:
+        if not 0 < x.size <= TASK:
+            return HAND_OVER
+        return float(kernels.even_single(x, _even_binomials(int(p)), np.empty((MOMENT_ROOM + 1, MOMENT_BLOCK))))
+    if x.size < LONG or x.dtype.kind not in "biufc":
+        return HAND_OVER
+    chunk = functools.partial(_converted, x)
+    return _long_by_moments(chunk, x.size, x.size, _even_binomials(int(p)), HAND_OVER)
+
+
+def _converted(x: Any, first: int, last: int) -> Array:
+    """Return some values of a row of another type, or with gaps in memory, as float64 numbers side by side."""
+    part = x[first:last]
+    if part.dtype.kind == "c":
+        return np.abs(part.astype(np.complex128, copy=False))
+    return np.ascontiguousarray(part, dtype=np.float64)
+
+
+@functools.cache
+def _even_binomials(p: int) -> Array:
+    return binomials(p)[p]
+
+
 def _measure_some(
     signals: Signals, chosen: Any, p: float, zero: float, sort: Callable[[], Magnitudes], way: Callable[..., Any],
     out: Array,
@@ -136,30 +166,44 @@ def _by_moments(signals: Signals, p: int, zero: float, out: Array) -> bool:
     kernel = with_room(kernels.even_rows, arguments, (MOMENT_ROOM, MOMENT_BLOCK), p + 2)
     handed_over = any(over_rows(signals, kernel, out, long))
     for r in long:
-        out[r] = _long_by_moments(signals, r, row_binomials, zero)
+        row = signals.values[signals.starts[r] : signals.starts[r + 1]]
+        chunk = functools.partial(_chunk, row)
+        out[r] = _long_by_moments(chunk, len(row), int(signals.lengths[r]), row_binomials, zero)
         handed_over |= bool(out[r] == HAND_OVER)
     return handed_over
 
 
-def _long_by_moments(signals: Signals, r: int, row_binomials: Array, zero: float) -> float:
-    x, low, high = signals.values, int(signals.starts[r]), int(signals.starts[r + 1])
-    length = int(signals.lengths[r])
-    parts = [(low + first, low + last) for first, last in threads.spans(high - low, MOMENT_CHUNK)]
-    tops, sums = zip(*threads.run(lambda part: kernels.top_and_sum(x, *part), parts), strict=True)
+def _chunk(row: Array, first: int, last: int) -> Array:
+    return row[first:last]
+
+
+def _long_by_moments(
+    chunk: Callable[[int, int], Array], n: int, length: int, row_binomials: Array, zero: float
+) -> float:
+    """Return S_p of a row of which chunk(first, last) gives n values, on several threads."""
+    spans = threads.spans(n, MOMENT_CHUNK)
+
+    def extremes(span: tuple[int, int]) -> tuple[float, float]:
+        part = chunk(*span)
+        top, total = kernels.top_and_sum(part, 0, len(part))
+        return (top, total) if math.isfinite(total) else (math.inf, 0.0)
+
+    tops, sums = zip(*threads.run(extremes, spans), strict=True)
     top = max(tops)
     if top == 0.0:
         return zero
-    if not TINY < top < HUGE or length > high - low:
+    if not TINY < top < HUGE or length > n:
         return HAND_OVER
     scale = kernels.scale_of(top)
-    shift = sum(sums) * scale / (high - low)
-    moments = np.empty((len(parts), len(row_binomials) + 1))
+    shift = sum(sums) * scale / n
+    moments = np.empty((len(spans), len(row_binomials) + 1))
 
     def task(k: int) -> None:
+        part = chunk(*spans[k])
         room = np.empty((MOMENT_ROOM, MOMENT_BLOCK))
-        kernels.chunk_moments(x, *parts[k], scale, shift, len(row_binomials) - 1, room, moments[k])
+        kernels.chunk_moments(part, 0, len(part), scale, shift, len(row_binomials) - 1, room, moments[k])
 
-    threads.run(task, range(len(parts)))
+    threads.run(task, range(len(spans)))
     return float(kernels.combine_moments(moments.sum(axis=0), length, row_binomials))
 
 

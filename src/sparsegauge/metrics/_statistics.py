@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from .._arrays import Array, Indices, Signals, as_signals, check_number
+from .._arrays import Array, Indices, Signals, check_number, over_signals
 from .._compiled import measure as kernels
 from .._compiled.sums import BLOCK
 from . import _routes
@@ -178,10 +178,13 @@ def _rank_table(weights: Weights, N: int, stored: int) -> tuple[Array, Array, Ar
 def measured(x: Any, axis: Any, nan_policy: str, zero: float, formula: Callable[[Rows], Array]) -> Any:
     """A formula of the row statistics, for every signal of the caller's array."""
     zero = check_number("zero", zero)
-    signals = as_signals(x, axis=axis, nan_policy=nan_policy)
-    if signals.rows == 0:
-        return signals.restore(np.empty(0))
-    row = Rows(signals)
-    with np.errstate(all="ignore"):  # rows without a non-zero may come to 0/0; and infinite results are results
-        values = formula(row) + 0.0  # which makes 0.0 of -0.0
-        return signals.restore(np.where(row.n > 0, values, zero))
+
+    def measure(signals: Signals) -> Array:
+        if signals.rows == 0:
+            return np.empty(0)
+        row = Rows(signals)
+        with np.errstate(all="ignore"):  # rows without a non-zero may come to 0/0; and infinite results are results
+            values = formula(row) + 0.0  # which makes 0.0 of -0.0
+            return np.where(row.n > 0, values, zero)
+
+    return over_signals(x, axis, nan_policy, measure)

@@ -21,7 +21,7 @@ from typing import Any
 
 import numpy as np
 
-from .._arrays import Array, as_signals, check_choice, check_number, check_order, check_orders, restore_like
+from .._arrays import Array, as_signals, check_choice, check_number, check_order, check_orders, over_signals, restore_like
 from ..errors import InvalidInput
 from . import _routes, _slopes
 
@@ -83,12 +83,13 @@ def gds(
             "use method='auto'"
         )
     zero = check_number("zero", zero)
-    signals = as_signals(x, axis=axis, nan_policy=nan_policy)
+    if method == "auto" and axis == -1 and nan_policy == "propagate":
+        plain = _routes.measure_plainly(x, p)
+        if plain >= 0.0:
+            return plain
     if method == "auto" or math.isinf(p):
-        results = _routes.measure(signals, p, zero)
-    else:
-        results = _routes.measure_slowly(signals, p, zero, method)
-    return signals.restore(results)
+        return over_signals(x, axis, nan_policy, lambda signals: _routes.measure(signals, p, zero))
+    return over_signals(x, axis, nan_policy, lambda signals: _routes.measure_slowly(signals, p, zero, method))
 
 
 def gds_profile(
