@@ -2,10 +2,11 @@
 
     python tools/kernels_to_cython.py even.py powers.py ... -o unit.py
 
-Kernels (`src/sparsegauge/_compiled/*.py`) use a small part of Python: numbers, arrays, loops and calls of other kernels.
-Here annotations become C types, constants are written out, `math` becomes the C library's, and every function becomes a C
-function that needs no interpreter. All files of a unit end up in one C file, so that the C compiler can inline across
-them. What this translator does not know stays as it is, and Cython refuses whatever would need a Python object.
+Kernels (`src/sparsegauge/_compiled/*.py`) use a small part of Python: numbers, arrays, loops and calls of other
+kernels. Here annotations become C types, constants are written out, `math` becomes the C library's, and every function
+becomes a C function that needs no interpreter. All files of a unit end up in one C file, so that the C compiler can
+inline across them. What this translator does not know stays as it is, and Cython refuses whatever would need a Python
+object.
 """
 
 from __future__ import annotations
@@ -88,14 +89,14 @@ class Body(ast.NodeTransformer):
         except TypeError as error:
             raise TranslationError(self.path, function, f"{function.name}: {error}") from None
 
-    def visit_Name(self, node: ast.Name) -> ast.expr:  # noqa: N802 (the names are those of `ast`)
+    def visit_Name(self, node: ast.Name) -> ast.expr:
         if node.id in self.constants and isinstance(node.ctx, ast.Load):
             return number(self.constants[node.id])
         if node.id in self.entries:
             return ast.Name(node.id + SUFFIX, node.ctx)
         return node
 
-    def visit_Attribute(self, node: ast.Attribute) -> ast.expr:  # noqa: N802
+    def visit_Attribute(self, node: ast.Attribute) -> ast.expr:
         if isinstance(node.value, ast.Name) and node.value.id == "math":
             if node.attr in ("inf", "nan", "pi"):
                 return ast.Name({"inf": "INFINITY", "nan": "NAN", "pi": "M_PI"}[node.attr], ast.Load())
@@ -103,12 +104,12 @@ class Body(ast.NodeTransformer):
             return ast.Name(f"c_{node.attr}", ast.Load())
         return self.generic_visit(node)
 
-    def visit_Call(self, node: ast.Call) -> ast.expr:  # noqa: N802
+    def visit_Call(self, node: ast.Call) -> ast.expr:
         if isinstance(node.func, ast.Name) and node.func.id in ("int", "float"):
             return ast.Call(parsed("cython.cast"), [parsed(TYPES[node.func.id]), self.visit(node.args[0])], [])
         return self.generic_visit(node)  # type: ignore[return-value]
 
-    def visit_BinOp(self, node: ast.BinOp) -> ast.expr:  # noqa: N802
+    def visit_BinOp(self, node: ast.BinOp) -> ast.expr:
         left, right = self.visit(node.left), self.visit(node.right)
         if isinstance(node.op, ast.Div):  # in C a quotient of whole numbers would be whole
             if isinstance(left, ast.Constant) and isinstance(right, ast.Constant):
@@ -116,7 +117,7 @@ class Body(ast.NodeTransformer):
             left = ast.Call(parsed("cython.cast"), [parsed("cython.double"), left], [])
         return ast.BinOp(left, node.op, right)
 
-    def visit_AnnAssign(self, node: ast.AnnAssign) -> ast.AST | list[ast.stmt]:  # noqa: N802
+    def visit_AnnAssign(self, node: ast.AnnAssign) -> ast.AST | list[ast.stmt]:
         assert isinstance(node.target, ast.Name)
         annotation = c_type(node.annotation)
         if isinstance(node.annotation, ast.Name) and node.annotation.id == "Lanes":
@@ -171,7 +172,9 @@ def wrapper(function: ast.FunctionDef, typed: list[ast.arg]) -> list[ast.stmt]:
     """Return the Python function that releases the GIL, with the docstring of the kernel."""
     call = f"{function.name}{SUFFIX}({', '.join(argument.arg for argument in typed)})"
     returns = not (isinstance(function.returns, ast.Constant) and function.returns.value is None)
-    types = ", ".join(f"{argument.arg}: {ast.unparse(argument.annotation)}" for argument in typed if argument.annotation)
+    types = ", ".join(
+        f"{argument.arg}: {ast.unparse(argument.annotation)}" for argument in typed if argument.annotation
+    )
     lines = [f"def {function.name}({types}):", f"    {ast.get_docstring(function)!r}"]
     if returns:
         assert function.returns is not None
@@ -187,7 +190,7 @@ class Constants(ast.NodeTransformer):
     def __init__(self, constants: dict[str, float | int]) -> None:
         self.constants = constants
 
-    def visit_Name(self, node: ast.Name) -> ast.expr:  # noqa: N802
+    def visit_Name(self, node: ast.Name) -> ast.expr:
         return number(self.constants[node.id]) if node.id in self.constants else node
 
     def visit_arg(self, node: ast.arg) -> ast.arg:
@@ -196,7 +199,9 @@ class Constants(ast.NodeTransformer):
 
 def translate_record(record: ast.ClassDef, constants: dict[str, float | int]) -> ast.stmt:
     """Return a class whose attributes are C numbers and arrays."""
-    fields = [ast.AnnAssign(f.target, c_type(f.annotation), None, 1) for f in record.body if isinstance(f, ast.AnnAssign)]
+    fields = [
+        ast.AnnAssign(f.target, c_type(f.annotation), None, 1) for f in record.body if isinstance(f, ast.AnnAssign)
+    ]
     methods = [Constants(constants).visit(f) for f in record.body if isinstance(f, ast.FunctionDef)]
     body: list[ast.stmt] = [*fields, *methods]
     return ast.ClassDef(record.name, [], [], body, [parsed("cython.final"), parsed("cython.cclass")], type_params=[])
@@ -248,7 +253,9 @@ class Unit:
     def _import(self, path: Path, node: ast.Import | ast.ImportFrom) -> None:
         if isinstance(node, ast.Import):
             if [alias.name for alias in node.names] not in (["math"], ["numpy"]):
-                raise TranslationError(path, node, "kernels import math, and records numpy, and nothing else as a whole")
+                raise TranslationError(
+                    path, node, "kernels import math, and records numpy, and nothing else as a whole"
+                )
             return
         if node.level != 1 or any(alias.asname for alias in node.names):
             raise TranslationError(path, node, "kernels import names of their own package, as they are")
@@ -258,7 +265,7 @@ class Unit:
             raise TranslationError(path, node, f"{node.module}.py is not in this unit")
 
     def _constant(self, path: Path, node: ast.Assign) -> None:
-        value = eval(compile(ast.Expression(node.value), str(path), "eval"), {"math": math}, dict(self.constants))  # noqa: S307
+        value = eval(compile(ast.Expression(node.value), str(path), "eval"), {"math": math}, dict(self.constants))
         targets = node.targets[0].elts if isinstance(node.targets[0], ast.Tuple) else node.targets
         for target, one in zip(targets, value if isinstance(value, tuple) else (value,), strict=True):
             assert isinstance(target, ast.Name)

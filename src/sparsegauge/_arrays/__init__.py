@@ -1,7 +1,17 @@
 """The only gate: every array, axis, order and policy that a caller passes is checked here, once."""
 
 from .checks import Parameter, as_rng, check_choice, check_count, check_number, check_order, check_orders
-from .signals import Array, Indices, Signals, as_finite_array, as_signals, check_axis, is_sparse, over_signals, restore_like
+from .signals import (
+    Array,
+    Indices,
+    Signals,
+    as_finite_array,
+    as_signals,
+    check_axis,
+    is_sparse,
+    over_signals,
+    restore_like,
+)
 
 __all__ = [
     "Array",

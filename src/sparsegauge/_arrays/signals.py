@@ -29,7 +29,9 @@ Array: TypeAlias = NDArray[np.float64]
 Indices: TypeAlias = NDArray[np.int64]
 
 NAN_POLICIES = ("propagate", "omit", "raise")
-CONVERTED = 1 << 16  # coefficients that are converted to float64 in one go: they stay in the cache until they are measured
+CONVERTED = (
+    1 << 16
+)  # coefficients that are converted to float64 in one go: they stay in the cache until they are measured
 SUMMED = 1 << 17  # coefficients that one thread looks through for NaN and infinities
 
 
@@ -79,12 +81,18 @@ def is_sparse(x: Any) -> bool:
     return sparse is not None and bool(sparse.issparse(x))
 
 
+def is_masked(x: Any) -> bool:
+    """Return whether x is a masked array (numpy.ma need not be loaded to know that it is not)."""
+    masked = sys.modules.get("numpy.ma")
+    return masked is not None and isinstance(x, masked.MaskedArray)
+
+
 def as_signals(x: Any, *, axis: Any, nan_policy: str = "propagate") -> Signals:
     """The caller's array as clean rows along `axis`; the array itself is never changed."""
     check_choice("nan_policy", nan_policy, NAN_POLICIES)
     if is_sparse(x):
         return _sparse_signals(x, axis, nan_policy)
-    mask = np.ma.getmaskarray(x) if isinstance(x, np.ma.MaskedArray) else None
+    mask = np.ma.getmaskarray(x) if is_masked(x) else None
     table, shape = _as_table(_as_real(x), axis)
     if mask is not None and mask.any():
         return _omit(table, _as_table(mask, axis)[0], shape, nan_policy)
@@ -96,8 +104,8 @@ def as_signals(x: Any, *, axis: Any, nan_policy: str = "propagate") -> Signals:
 def over_signals(x: Any, axis: Any, nan_policy: str, measure: Callable[[Signals], Array]) -> Any:
     """Return measure's results, one per signal, in the shape that the caller expects.
 
-    A large array that is not float64 in one piece is converted block by block, several threads at a time, and never as a
-    whole. Each block passes the same checks as a whole array.
+    A large array that is not float64 in one piece is converted block by block, several threads at a time, and never as
+    a whole. Each block passes the same checks as a whole array.
     """
     table, shape = _table_to_convert(x, axis)
     if table is None:
@@ -121,7 +129,13 @@ def over_signals(x: Any, axis: Any, nan_policy: str, measure: Callable[[Signals]
 
 def _table_to_convert(x: Any, axis: Any) -> tuple[NDArray[Any] | None, tuple[int, ...]]:
     """Return a large array of several signals as rows, without a copy, if it has to be converted; else None."""
-    if type(x) is not np.ndarray or x.ndim < 2 or axis is None or x.size <= 2 * CONVERTED or x.dtype.kind not in "biufc":
+    if (
+        type(x) is not np.ndarray
+        or x.ndim < 2
+        or axis is None
+        or x.size <= 2 * CONVERTED
+        or x.dtype.kind not in "biufc"
+    ):
         return None, ()
     moved = np.moveaxis(x, check_axis(axis, x.ndim, x.shape) or 0, -1)
     if moved.dtype == np.float64 and moved.flags.carray:
@@ -145,7 +159,7 @@ def check_axis(axis: Any, ndim: int, shape: tuple[int, ...]) -> int | None:
 
 
 def _as_numbers(x: Any) -> NDArray[Any]:
-    if isinstance(x, list | tuple) and any(isinstance(row, np.ma.MaskedArray) for row in x):
+    if isinstance(x, list | tuple) and any(is_masked(row) for row in x):
         raise InvalidInput("x is a list of masked arrays, whose masks NumPy would drop; pass np.ma.stack(x)")
     try:
         array = np.asarray(x if type(x) is np.ndarray else _from_pandas(x))
@@ -174,7 +188,7 @@ def as_finite_array(x: Any) -> Array:
     """Finite real values in the shape they came in: what a transform needs, where magnitudes alone will not do."""
     if is_sparse(x):
         raise InvalidInput(f"a transform needs a dense array, got {type(x).__name__}; use x.toarray()")
-    if isinstance(x, np.ma.MaskedArray):
+    if is_masked(x):
         raise InvalidInput("a transform needs every value, got a masked array; use x.filled(value)")
     array = _as_numbers(x)
     if array.dtype.kind == "c":
@@ -197,7 +211,7 @@ def _from_pandas(x: Any) -> Any:
 
 def _as_real(x: Any) -> Array:
     """Real float64 values, or the magnitudes of complex ones."""
-    array = _as_numbers(np.ma.getdata(x) if isinstance(x, np.ma.MaskedArray) else x)
+    array = _as_numbers(np.ma.getdata(x) if is_masked(x) else x)
     if array.dtype == np.float64:
         return array
     with np.errstate(over="ignore", invalid="ignore"):
@@ -325,7 +339,7 @@ def restore_like(x: Any, axis: Any, signals: Signals, slopes: Array) -> Any:
     """One real slope a value of `signals`, times the value's direction x/|x|, in the shape (and sparsity) of x."""
     if is_sparse(x):
         return _restore_sparse(x, axis, signals, slopes)
-    array = _as_numbers(np.ma.getdata(x) if isinstance(x, np.ma.MaskedArray) else x)
+    array = _as_numbers(np.ma.getdata(x) if is_masked(x) else x)
     axis = check_axis(axis, array.ndim, array.shape)
     table = signals.table(slopes)
     if axis is None or array.ndim == 1:

@@ -161,7 +161,9 @@ def next_powers(n: int, shift: float, room: Matrix) -> tuple[float, float, float
 
 @entry
 @inlined
-def chunk_moments(x: Values, first: int, last: int, scale: float, shift: float, p: int, room: Matrix, out: Array) -> None:
+def chunk_moments(
+    x: Values, first: int, last: int, scale: float, shift: float, p: int, room: Matrix, out: Array
+) -> None:
     """Write out[k] = M_k for k = 0..p and out[p + 1] = sum c^p of the chunk x[first:last]."""
     for k in range(p + 2):
         out[k] = 0.0

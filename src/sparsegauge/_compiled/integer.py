@@ -11,7 +11,7 @@ between two runs split at s, sum (b - a)^p = sum_m C(p, m) sum (b - s)^m sum (s 
 from __future__ import annotations
 
 from .bits import exponent, ldexp
-from .lanes import LANES, join_lanes, total_of
+from .lanes import LANES, join_lanes
 from .powers import POWER_BLOCK, sum_integer_powers, sum_raised
 from .vocabulary import Array, Cube, Indices, Lanes, Matrix, Values, entry, kernel
 

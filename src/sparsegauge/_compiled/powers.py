@@ -42,7 +42,9 @@ def exp(y: float) -> float:
     n = rounded - ROUND
     r = (y - n * LN2_HIGH) - n * LN2_LOW
     # e^r = 1 + r + r^2 E(r), E being its Chebyshev fit of degree 8 (error 7e-15)
-    fit = 1.984120873253638312e-4 + r * (2.480153638869076781e-5 + r * (2.762511557828762934e-6 + r * 2.761380686153828809e-7))
+    fit = 1.984120873253638312e-4 + r * (
+        2.480153638869076781e-5 + r * (2.762511557828762934e-6 + r * 2.761380686153828809e-7)
+    )
     fit = 0.04166666666665135503 + r * (0.008333333353729397152 + r * (0.00138888889058815425 + r * fit))
     fit = 0.5 + r * (0.1666666666664828815 + r * fit)
     return times_power_of_two(1.0 + (r + r * r * fit), rounded)
@@ -70,7 +72,9 @@ def real_power(x: float, p: float) -> float:
     rr = r * r
     rrrr = rr * rr
     low = (0.6931471805599461591 + r * 0.2402265069591007614) + rr * (0.05550410866465164481 + r * 0.009618129107618664)
-    high = (1.333355820080112089e-3 + r * 1.540353042478029713e-4) + rr * (1.525267291997623513e-5 + r * 1.321545163040680705e-6)
+    high = (1.333355820080112089e-3 + r * 1.540353042478029713e-4) + rr * (
+        1.525267291997623513e-5 + r * 1.321545163040680705e-6
+    )
     top = 1.020590652794565914e-7 + r * 7.070978509853820536e-9
     value = times_power_of_two(1.0 + r * (low + rrrr * (high + rrrr * top)), rounded)
     return value if y > lowest else 0.0
@@ -161,9 +165,7 @@ def power_of(d: float, p: float, kind: int) -> float:
 
 
 @inlined
-def sum_distances_of(
-    c: Values, first: int, last: int, point: float, unit: float, p: float, kind: int
-) -> float:
+def sum_distances_of(c: Values, first: int, last: int, point: float, unit: float, p: float, kind: int) -> float:
     """Return sum (|point - c_i| unit)^p over c[first:last], for a literal kind."""
     lane: Lanes = [0.0] * LANES
     rest = 0.0

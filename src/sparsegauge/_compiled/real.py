@@ -7,7 +7,6 @@ from .tree import (
     OFFSETS,
     PAIRS,
     POLYNOMIAL,
-    SLOTS,
     Workspace,
     forget_cells,
     load_points,

@@ -166,9 +166,7 @@ def sum_powers(x: Values, first: int, last: int, extreme: float, p: float, wide:
 
 
 @entry
-def negative_power_rows(
-    x: Values, starts: Indices, p: float, term: Array, first: int, last: int, out: Matrix
-) -> None:
+def negative_power_rows(x: Values, starts: Indices, p: float, term: Array, first: int, last: int, out: Matrix) -> None:
     """Write the smallest non-zero magnitude b, and sum (c/b)^p, p < 0, over the non-zeros."""
     for r in range(first, last):
         low, high = starts[r], starts[r + 1]

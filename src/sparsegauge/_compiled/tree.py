@@ -24,7 +24,7 @@ from .bits import ldexp
 from .lanes import LANES, join_lanes
 from .polynomials import CHEBYSHEV_NODES, DEGREE, expand
 from .powers import REAL, real_power, sum_distances
-from .vocabulary import Array, Cube, Indices, IndexTable, Lanes, Matrix, Values, entry, kernel, record
+from .vocabulary import Array, Cube, IndexTable, Indices, Lanes, Matrix, Values, entry, kernel, record
 
 LEVELS = 1000  # down to 2^-999 of the maximum
 SLOTS = 64  # moments remembered per level

@@ -58,7 +58,7 @@ def measure(signals: Signals, p: float, zero: float, sort: Callable[[], Magnitud
 
 
 def measure_plainly(x: Any, p: float) -> float:
-    """Return S_p of one row at an even order without any detour, or a number that is not positive for whatever else came.
+    """Return S_p of one row at an even order without any detour, or HAND_OVER or nan for whatever else came.
 
     A short row has to be of float64 numbers; a long one is converted chunk by chunk, never as a whole.
     """
@@ -78,13 +78,13 @@ def _converted(x: Any, first: int, last: int) -> Array:
     """Return some values of a row of another type, or with gaps in memory, as float64 numbers side by side."""
     part = x[first:last]
     if part.dtype.kind == "c":
-        return np.abs(part.astype(np.complex128, copy=False))
+        return np.asarray(np.abs(part.astype(np.complex128, copy=False)))
     return np.ascontiguousarray(part, dtype=np.float64)
 
 
 @functools.cache
 def _even_binomials(p: int) -> Array:
-    return binomials(p)[p]
+    return np.asarray(binomials(p)[p])
 
 
 def _measure_some(

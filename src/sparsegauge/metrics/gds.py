@@ -21,7 +21,16 @@ from typing import Any
 
 import numpy as np
 
-from .._arrays import Array, as_signals, check_choice, check_number, check_order, check_orders, over_signals, restore_like
+from .._arrays import (
+    Array,
+    as_signals,
+    check_choice,
+    check_number,
+    check_order,
+    check_orders,
+    over_signals,
+    restore_like,
+)
 from ..errors import InvalidInput
 from . import _routes, _slopes
 

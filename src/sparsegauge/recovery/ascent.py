@@ -15,7 +15,6 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.sparse.linalg import LinearOperator, cg
 
 from .._arrays import Parameter, check_count, check_order
 from ..errors import InvalidInput
@@ -81,6 +80,8 @@ class Feasible:
 
     def _explain(self, r: NDArray[Any], tolerance: float) -> NDArray[Any]:
         """The least-norm z with A z = r."""
+        from scipy.sparse.linalg import LinearOperator, cg
+
         system = self.problem.system
         kind = np.result_type(r.dtype, np.float64)
         gram = LinearOperator((system.m, system.m), matvec=lambda u: system.forward(system.adjoint(u)), dtype=kind)

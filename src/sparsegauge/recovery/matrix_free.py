@@ -30,7 +30,6 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.sparse.linalg import LinearOperator, lsmr
 
 from .._arrays import Array
 from .._arrays.systems import noise_norm
@@ -330,6 +329,8 @@ class _Run:
 
     def _fitted(self, x: NDArray[Any], free: NDArray[np.bool_]) -> NDArray[Any]:
         """The least change of the free coefficients that explains y."""
+        from scipy.sparse.linalg import LinearOperator, lsmr
+
         problem, columns = self.problem, self.scaled.columns[free]
         places = np.flatnonzero(free)
 

@@ -9,8 +9,6 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.optimize import lsq_linear, nnls
-from scipy.sparse.linalg import aslinearoperator, lsmr
 
 from .._arrays import Array, Indices
 from ..errors import InvalidInput
@@ -130,6 +128,8 @@ def _nearest_bounded(reduced: Reduced, x0: NDArray[Any], bounds: Bounds) -> Arra
     r = E u - f of the non-negative least squares problem E = [G^T; h^T], f = (0, ..., 0, 1) gives z = -r_z / r_last,
     and r = 0 says that there is no solution.
     """
+    from scipy.optimize import nnls
+
     x = reduced.project(x0)
     scale = float(np.linalg.norm(x)) or 1.0
     V = np.linalg.svd(reduced.B)[2][reduced.rank :].T
@@ -158,6 +158,8 @@ def fitted(B: NDArray[Any], b: NDArray[Any], columns: Indices) -> NDArray[Any]:
 
 def bounded_least_squares(A: Array, y: Array, bounds: Bounds) -> Array:
     """argmin |A x - y| within the bounds (SciPy's active-set method, which wants low < high)."""
+    from scipy.optimize import lsq_linear
+
     low, high = bounds
     free = low < high
     x = np.array(low)
@@ -236,6 +238,8 @@ def nearest_matrix_free(problem: Problem, x0: NDArray[Any], iterations: int) -> 
     D. C.-L. Fong and M. Saunders, "LSMR: an iterative algorithm for sparse least-squares problems", SIAM Journal on
     Scientific Computing 33(5), 2011: from zero on it stays in the range of A^H, and so finds the least norm.
     """
+    from scipy.sparse.linalg import aslinearoperator, lsmr
+
     rest = problem.system.y - problem.system.forward(x0)
     operator = aslinearoperator(problem.system.operator)
     # no limit on the condition number, and as near as rounding allows

@@ -11,7 +11,6 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
-import scipy.fft
 from numpy.typing import NDArray
 
 from .. import _compiled
@@ -181,6 +180,8 @@ def _beside(values: Sequence[float], value: float) -> list[float]:
 
 def neighbours(a: Array) -> tuple[Array, bool]:
     """The mean magnitude of the coefficients at lags that correlate, and whether there are any."""
+    import scipy.fft
+
     n = len(a)
     z = np.log1p(np.minimum(a, 10.0) ** 2)
     z -= z.mean()

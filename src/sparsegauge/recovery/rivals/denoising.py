@@ -6,8 +6,6 @@ import math
 import warnings
 
 import numpy as np
-from sklearn.exceptions import ConvergenceWarning
-from sklearn.linear_model import lars_path
 
 from ..._arrays import Array
 from ..._compiled import recover as kernels
@@ -38,6 +36,9 @@ def homotopy(
     32(2), 2004. The path is linear between its corners, so the crossing is the root of a quadratic. `watch` sees the
     corners, and may end the path there.
     """
+    from sklearn.exceptions import ConvergenceWarning
+    from sklearn.linear_model import lars_path
+
     # scikit-learn ends the path at a correlation of 1e-7, whatever the units: in these that is next to nothing
     size, length = float(np.linalg.norm(y)) / 1e6, float(np.max(np.linalg.norm(A, axis=0)))
     with warnings.catch_warnings():  # an early end shows in the residual, which the callers look at

@@ -6,7 +6,6 @@ import warnings
 from dataclasses import dataclass
 
 import numpy as np
-from sklearn.linear_model import orthogonal_mp
 
 from ..._arrays import Array, check_count
 from ..nearest import Watch, fitted, refuse_bounds
@@ -48,6 +47,8 @@ class OMP(Solver):
 
     def _pursued(self, columns: Array, y: Array, radius: float, all_steps: bool) -> Array:
         """The coefficients at the end, or after every step: one row each."""
+        from sklearn.linear_model import orthogonal_mp
+
         nonzeros = None if self.nonzeros is None else min(self.nonzeros, *columns.shape)
         with warnings.catch_warnings():  # dependent columns end it early, which shows in the residual
             warnings.simplefilter("ignore", RuntimeWarning)

@@ -8,8 +8,6 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.linalg import cho_factor, cho_solve, solve_triangular
-from scipy.sparse.linalg import LinearOperator, cg
 
 from ..._arrays import Array, Parameter, check_count
 from ..nearest import Ball, multiplier, nearest, nearest_matrix_free, refuse_bounds, size_of
@@ -86,6 +84,8 @@ class _Dense:
         )
 
     def taken(self, q: Array, accuracy: float) -> NDArray[Any]:
+        from scipy.linalg import cho_factor, cho_solve
+
         self.products += 1
         q = q / q.max()
         QA = q[:, None] * self.A.conj().T
@@ -116,6 +116,8 @@ class _MatrixFree:
         return self.solved(self.damp) if self.problem.x0 is None else self.end(self.problem.x0)
 
     def solved(self, damp: float) -> NDArray[Any]:
+        from scipy.sparse.linalg import LinearOperator, cg
+
         forward, adjoint, y = self.problem.system.forward, self.problem.system.adjoint, self.problem.system.y
 
         def product(z: NDArray[Any]) -> NDArray[Any]:
@@ -227,6 +229,8 @@ class SBL(Solver):
 
 def _evidence_raised(A: NDArray[Any], y: NDArray[Any], gamma: Array, variance: float) -> tuple[NDArray[Any], Array]:
     """One step of expectation and maximisation: the posterior mean, and the next gamma."""
+    from scipy.linalg import solve_triangular
+
     S = (A * gamma) @ A.conj().T
     S[np.diag_indices(len(y))] += variance
     W = solve_triangular(np.linalg.cholesky(S), np.column_stack([A, y]), lower=True, check_finite=False)

@@ -6,7 +6,6 @@ import math
 from dataclasses import dataclass
 
 import numpy as np
-from scipy.optimize import linprog
 
 from ..._arrays import Array, Parameter, check_count
 from ...errors import InvalidInput
@@ -181,6 +180,8 @@ def split(bounds: Bounds) -> tuple[Array, Array]:
 
 
 def _linear_program(B: Array, b: Array, weights: Array, bounds: Bounds) -> tuple[Array, int, int]:
+    from scipy.optimize import linprog
+
     up, down = split(bounds)
     plus, minus = up[:, 1] > 0, down[:, 1] > 0  # the others are zero
     answer = linprog(
@@ -209,6 +210,8 @@ def _dantzig(A: Array, y: Array, columns: Array, bound: float, bounds: Bounds) -
 
     The residual y - A (u - v) = bound r as further unknowns, so that |columns^T r| <= 1 is sparse.
     """
+    from scipy.optimize import linprog
+
     m, n = A.shape
     up, down = split(bounds)
     residual = np.tile([-math.inf, math.inf], (m, 1))

@@ -6,8 +6,6 @@ import warnings
 from dataclasses import dataclass
 
 import numpy as np
-from sklearn.exceptions import ConvergenceWarning
-from sklearn.linear_model import lasso_path
 
 from ..._arrays import Array, Parameter, check_count
 from ...errors import InvalidInput
@@ -78,6 +76,9 @@ def _is_positive(problem: Problem) -> bool:
 
 def _lasso(A: Array, y: Array, penalty: float, start: Array, positive: bool, iterations: int) -> tuple[Array, int]:
     """Scikit-learn's objective is divided by the number of rows, and its tolerance is of the duality gap."""
+    from sklearn.exceptions import ConvergenceWarning
+    from sklearn.linear_model import lasso_path
+
     with warnings.catch_warnings():  # too few iterations become a status
         warnings.simplefilter("ignore", ConvergenceWarning)
         options = {"coef_init": start, "positive": positive, "max_iter": iterations, "tol": 1e-10}
