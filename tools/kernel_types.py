@@ -103,7 +103,9 @@ class Scope:
         if isinstance(node, ast.Name):
             known = self.types.get(node.id)
             return "int" if known == "bool" else known
-        if isinstance(node, ast.Compare | ast.BoolOp) or (isinstance(node, ast.UnaryOp) and isinstance(node.op, ast.Not)):
+        if isinstance(node, ast.Compare | ast.BoolOp) or (
+            isinstance(node, ast.UnaryOp) and isinstance(node.op, ast.Not)
+        ):
             return "int"
         if isinstance(node, ast.UnaryOp):
             return self.of(node.operand)

@@ -2,10 +2,11 @@
 
     python tools/kernels_to_cython.py even.py powers.py ... -o unit.py
 
-Kernels (`src/sparsegauge/_compiled/*.py`) use a small part of Python: numbers, arrays, loops and calls of other kernels.
-Here annotations become C types, constants are written out, `math` becomes the C library's, and every function becomes a C
-function that needs no interpreter. All files of a unit end up in one C file, so that the C compiler can inline across
-them. What this translator does not know stays as it is, and Cython refuses whatever would need a Python object.
+Kernels (`src/sparsegauge/_compiled/*.py`) use a small part of Python: numbers, arrays, loops and calls of other
+kernels. Here annotations become C types, constants are written out, `math` becomes the C library's, and every function
+becomes a C function that needs no interpreter. All files of a unit end up in one C file, so that the C compiler can
+inline across them. What this translator does not know stays as it is, and Cython refuses whatever would need a Python
+object.
 """
 
 from __future__ import annotations
@@ -13,7 +14,6 @@ from __future__ import annotations
 import argparse
 import ast
 import math
-import sys
 from pathlib import Path
 
 from kernel_types import Signatures, local_types
@@ -51,7 +51,7 @@ SUFFIX = "_in_c"  # of the C function behind an entry
 class TranslationError(SystemExit):
     """Say what is wrong with a kernel, and where."""
 
-    def __init__(self, path: Path, node: ast.AST, message: str) -> None:
+    def __init__(self, path: Path, node: ast.AST | SyntaxError, message: str) -> None:
         super().__init__(f"{path}:{getattr(node, 'lineno', 1)}: {message}")
 
 
@@ -67,6 +67,14 @@ def c_type(annotation: ast.expr, *, argument: bool = False) -> ast.expr:
         parts = [c_type(part) for part in annotation.slice.elts]
         return ast.Subscript(annotation.value, ast.Tuple(parts, ast.Load()), ast.Load())
     return annotation
+
+
+def parse_file(path: Path) -> ast.Module:
+    """Return the syntax tree of a file, or say where its syntax is wrong."""
+    try:
+        return ast.parse(path.read_text(encoding="utf-8"), str(path))
+    except SyntaxError as error:
+        raise TranslationError(path, error, error.msg) from None
 
 
 def parsed(source: str) -> ast.expr:
@@ -88,35 +96,35 @@ class Body(ast.NodeTransformer):
         except TypeError as error:
             raise TranslationError(self.path, function, f"{function.name}: {error}") from None
 
-    def visit_Name(self, node: ast.Name) -> ast.expr:  # noqa: N802 (the names are those of `ast`)
+    def visit_Name(self, node: ast.Name) -> ast.expr:
         if node.id in self.constants and isinstance(node.ctx, ast.Load):
             return number(self.constants[node.id])
         if node.id in self.entries:
             return ast.Name(node.id + SUFFIX, node.ctx)
         return node
 
-    def visit_Attribute(self, node: ast.Attribute) -> ast.expr:  # noqa: N802
+    def visit_Attribute(self, node: ast.Attribute) -> ast.expr:
         if isinstance(node.value, ast.Name) and node.value.id == "math":
             if node.attr in ("inf", "nan", "pi"):
                 return ast.Name({"inf": "INFINITY", "nan": "NAN", "pi": "M_PI"}[node.attr], ast.Load())
             self.uses.add(node.attr)
             return ast.Name(f"c_{node.attr}", ast.Load())
-        return self.generic_visit(node)
+        return self.generic_visit(node)  # type: ignore[return-value]
 
-    def visit_Call(self, node: ast.Call) -> ast.expr:  # noqa: N802
+    def visit_Call(self, node: ast.Call) -> ast.expr:
         if isinstance(node.func, ast.Name) and node.func.id in ("int", "float"):
             return ast.Call(parsed("cython.cast"), [parsed(TYPES[node.func.id]), self.visit(node.args[0])], [])
         return self.generic_visit(node)  # type: ignore[return-value]
 
-    def visit_BinOp(self, node: ast.BinOp) -> ast.expr:  # noqa: N802
+    def visit_BinOp(self, node: ast.BinOp) -> ast.expr:
         left, right = self.visit(node.left), self.visit(node.right)
         if isinstance(node.op, ast.Div):  # in C a quotient of whole numbers would be whole
             if isinstance(left, ast.Constant) and isinstance(right, ast.Constant):
-                return number(left.value / right.value)  # type: ignore[operator]
+                return number(left.value / right.value)  # type: ignore[arg-type, operator]
             left = ast.Call(parsed("cython.cast"), [parsed("cython.double"), left], [])
         return ast.BinOp(left, node.op, right)
 
-    def visit_AnnAssign(self, node: ast.AnnAssign) -> ast.AST | list[ast.stmt]:  # noqa: N802
+    def visit_AnnAssign(self, node: ast.AnnAssign) -> ast.AST | list[ast.stmt]:
         assert isinstance(node.target, ast.Name)
         annotation = c_type(node.annotation)
         if isinstance(node.annotation, ast.Name) and node.annotation.id == "Lanes":
@@ -157,7 +165,6 @@ def translate_function(path: Path, function: ast.FunctionDef, body: Body) -> lis
         body=[*locals_, *(translated for statement in statements for translated in as_list(body.visit(statement)))],
         decorator_list=[parsed(mark) for mark in marks],
         returns=c_type(function.returns),
-        type_params=[],
     )
     return [compiled, *wrapper(function, typed)] if entry else [compiled]
 
@@ -171,7 +178,9 @@ def wrapper(function: ast.FunctionDef, typed: list[ast.arg]) -> list[ast.stmt]:
     """Return the Python function that releases the GIL, with the docstring of the kernel."""
     call = f"{function.name}{SUFFIX}({', '.join(argument.arg for argument in typed)})"
     returns = not (isinstance(function.returns, ast.Constant) and function.returns.value is None)
-    types = ", ".join(f"{argument.arg}: {ast.unparse(argument.annotation)}" for argument in typed if argument.annotation)
+    types = ", ".join(
+        f"{argument.arg}: {ast.unparse(argument.annotation)}" for argument in typed if argument.annotation
+    )
     lines = [f"def {function.name}({types}):", f"    {ast.get_docstring(function)!r}"]
     if returns:
         assert function.returns is not None
@@ -187,7 +196,7 @@ class Constants(ast.NodeTransformer):
     def __init__(self, constants: dict[str, float | int]) -> None:
         self.constants = constants
 
-    def visit_Name(self, node: ast.Name) -> ast.expr:  # noqa: N802
+    def visit_Name(self, node: ast.Name) -> ast.expr:
         return number(self.constants[node.id]) if node.id in self.constants else node
 
     def visit_arg(self, node: ast.arg) -> ast.arg:
@@ -196,17 +205,19 @@ class Constants(ast.NodeTransformer):
 
 def translate_record(record: ast.ClassDef, constants: dict[str, float | int]) -> ast.stmt:
     """Return a class whose attributes are C numbers and arrays."""
-    fields = [ast.AnnAssign(f.target, c_type(f.annotation), None, 1) for f in record.body if isinstance(f, ast.AnnAssign)]
+    fields = [
+        ast.AnnAssign(f.target, c_type(f.annotation), None, 1) for f in record.body if isinstance(f, ast.AnnAssign)
+    ]
     methods = [Constants(constants).visit(f) for f in record.body if isinstance(f, ast.FunctionDef)]
     body: list[ast.stmt] = [*fields, *methods]
-    return ast.ClassDef(record.name, [], [], body, [parsed("cython.final"), parsed("cython.cclass")], type_params=[])
+    return ast.ClassDef(record.name, [], [], body, [parsed("cython.final"), parsed("cython.cclass")])
 
 
 class Unit:
     """Kernels of several files, on the way to one."""
 
     def __init__(self, paths: list[Path]) -> None:
-        self.trees = {path: ast.parse(path.read_text(encoding="utf-8")) for path in paths}
+        self.trees = {path: parse_file(path) for path in paths}
         self.constants: dict[str, float | int] = {}
         self.uses: set[str] = set()
         self.from_c: set[str] = set()
@@ -248,7 +259,9 @@ class Unit:
     def _import(self, path: Path, node: ast.Import | ast.ImportFrom) -> None:
         if isinstance(node, ast.Import):
             if [alias.name for alias in node.names] not in (["math"], ["numpy"]):
-                raise TranslationError(path, node, "kernels import math, and records numpy, and nothing else as a whole")
+                raise TranslationError(
+                    path, node, "kernels import math, and records numpy, and nothing else as a whole"
+                )
             return
         if node.level != 1 or any(alias.asname for alias in node.names):
             raise TranslationError(path, node, "kernels import names of their own package, as they are")
@@ -258,7 +271,7 @@ class Unit:
             raise TranslationError(path, node, f"{node.module}.py is not in this unit")
 
     def _constant(self, path: Path, node: ast.Assign) -> None:
-        value = eval(compile(ast.Expression(node.value), str(path), "eval"), {"math": math}, dict(self.constants))  # noqa: S307
+        value = eval(compile(ast.Expression(node.value), str(path), "eval"), {"math": math}, dict(self.constants))
         targets = node.targets[0].elts if isinstance(node.targets[0], ast.Tuple) else node.targets
         for target, one in zip(targets, value if isinstance(value, tuple) else (value,), strict=True):
             assert isinstance(target, ast.Name)
@@ -295,4 +308,4 @@ def main() -> None:
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    main()

@@ -39,7 +39,9 @@ def _chosen_count() -> int:
     if not text:
         return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
     if not text.isascii() or not text.isdigit() or int(text) == 0:
-        raise InvalidInput(f"{ENVIRONMENT} must be a whole number of at least 1, got {text!r}; unset it to use all cores")
+        raise InvalidInput(
+            f"{ENVIRONMENT} must be a whole number of at least 1, got {text!r}; unset it to use all cores"
+        )
     return int(text)
 
 

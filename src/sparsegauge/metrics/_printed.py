@@ -37,7 +37,7 @@ def _even(c: Array, length: int, k: int) -> float:
     norm = [float(np.sum(c**w)) for w in range(2 * k + 1)]  # ||c||_w^w
     bracket = sum((-1) ** w * math.comb(2 * k, w) * norm[w] * norm[2 * k - w] for w in range(1, k))
     bracket += (-1) ** k / 2 * math.comb(2 * k, k) * norm[k] ** 2
-    return 1.0 + bracket / (length * norm[2 * k])
+    return float(1.0 + bracket / (length * norm[2 * k]))
 
 
 def _odd(c: Array, length: int, k: int) -> float:
