@@ -52,7 +52,7 @@ def exp(y: float) -> float:
 
 @inlined
 def real_power(x: float, p: float) -> float:
-    """Return x^p for 0 <= x <= 1 (or little more) and p > 0; what is below 2^LOWEST_BITS is 0.
+    """Return x^p for x >= 0 and p > 0, or x > 0, where that is below 2^1000; what is below 2^LOWEST_BITS is 0.
 
     2^(p log2 x), with the fits of `log` and `exp` in powers of two, which saves multiplications, and summed in
     pairs (Estrin), which shortens the chain of operations that wait for each other. The selections stand one
@@ -65,7 +65,8 @@ def real_power(x: float, p: float) -> float:
     fit = (0.9617966939259094396 + z * 0.5770780165173432094) + zz * (0.4121985191288736921 + z * 0.3206081348970825863)
     fit = fit + (zz * zz) * (0.26170755232444363 + z * 0.2398040063691766968)
     y = p * (log2_part(x) + s * (2.8853900817779268147 + z * fit))
-    lowest = LOWEST_BITS if p >= 1.0 else ZERO_BITS * p  # log2_part(0) = -1023 lies below either
+    zero = ZERO_BITS * p if p > 0.0 else LOWEST_BITS
+    lowest = zero if zero > LOWEST_BITS else LOWEST_BITS  # log2_part(0) = -1023 lies below
     bounded = y if y > lowest else lowest
     rounded = bounded + ROUND
     r = bounded - (rounded - ROUND)

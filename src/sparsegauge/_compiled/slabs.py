@@ -184,8 +184,12 @@ def write_moments(slabs: Matrix, z: Indices, Q: Values, S: Values, x: Array, var
 def climb(
     room: EvidenceRoom, y: Values, noise: float, rho: float, slabs: Matrix, z: Indices, x: Array, variance: Array
 ) -> float:
-    """Make the best single change of z again and again, until none raises p(y, z); return the log of that."""
+    """Make the best single change of z again and again, until none raises p(y, z); return the log of that.
+
+    The last z is looked at afresh: with little noise the changes, one on top of the other, lose digits.
+    """
     n = len(z)
+    changes = 0
     value = set_up_evidence(room, y, noise, rho, slabs, z)
     write_priors(rho, slabs, room.priors)
     for _ in range(FLIPS * n):
@@ -202,7 +206,9 @@ def climb(
         if where < 0:
             break
         choose_slab(room, slabs, z, where, what)
-        value += most
+        changes += 1
+    if changes > 0:
+        value = set_up_evidence(room, y, noise, rho, slabs, z)
     write_moments(slabs, z, room.Q, room.S, x, variance)
     return value
 
@@ -259,5 +265,7 @@ def sample(
     for i in range(n):
         average[i] /= sweeps
         inclusion[i] /= sweeps
+    if changes > 0:
+        set_up_evidence(room, y, noise, rho, slabs, z)
     write_moments(slabs, z, room.Q, room.S, x, variance)
     return changes

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import functools
 import math
+import threading
 from collections.abc import Callable, Sequence
 from itertools import pairwise
 from typing import Any, NamedTuple
@@ -24,6 +25,7 @@ from .._compiled.tiny import TINY_ROW
 from .._compiled.tree import JOB, LARGEST_OPENING, LEVELS
 from .._platform import threads
 
+CONVERTED = 1 << 16  # coefficients that one thread converts and measures in one go, while they are in its cache
 TASK = 1 << 15  # coefficients that make a task worth another thread
 LONG = 1 << 16  # from this length on a row is worth several threads
 TREE_TASKS = 16  # near interactions are shared out among so many
@@ -76,10 +78,60 @@ def measure_plainly(x: Any, p: float) -> float:
 
 def _converted(x: Any, first: int, last: int) -> Array:
     """Return some values of a row of another type, or with gaps in memory, as float64 numbers side by side."""
-    part = x[first:last]
-    if part.dtype.kind == "c":
-        return np.asarray(np.abs(part.astype(np.complex128, copy=False)))
-    return np.ascontiguousarray(part, dtype=np.float64)
+    out = _room_to_convert(MOMENT_CHUNK)[: last - first]
+    _convert(x[first:last], out)
+    return out
+
+
+_rooms = threading.local()
+
+
+def _room_to_convert(size: int) -> Array:
+    """Return room of at least this size, the same for every call from one thread: new memory costs more than its use."""
+    room: Array | None = getattr(_rooms, "converted", None)
+    if room is None or len(room) < size:
+        room = _rooms.converted = np.empty(size)
+    return room
+
+
+def measure_table_plainly(x: Any, p: float) -> Array | None:
+    """Return S_p of the rows of a large table at an even order, or None for whatever else came.
+
+    A table of other numbers than float64, or with gaps in memory, is converted block by block. The kernel itself notices
+    rows that need more care: then all of them take the way with all checks.
+    """
+    if type(x) is not np.ndarray or x.ndim != 2 or x.dtype.kind not in "biufc" or x.size <= 2 * CONVERTED:
+        return None
+    rows, n = x.shape
+    if p % 2 or p > LARGEST_EVEN_ORDER or n >= LONG:
+        return None
+    step = max(1, CONVERTED // n)
+    starts, lengths, out = np.arange(0, (step + 1) * n, n), np.full(step, n), np.empty(rows)
+    converted = x.dtype != np.float64 or not x.flags.carray
+
+    def measure_block(span: tuple[int, int]) -> None:
+        first, last = span
+        values = x[first:last]
+        if converted:
+            values = _room_to_convert(max(CONVERTED, n))[: (last - first) * n].reshape(last - first, n)
+            _convert(x[first:last], values)
+        room = np.empty((MOMENT_ROOM, MOMENT_BLOCK)), np.empty(int(p) + 2)
+        arguments = values.reshape(-1), starts, lengths, _even_binomials(int(p)), HAND_OVER
+        kernels.even_rows(*arguments, *room, 0, last - first, out[first:last])
+
+    threads.run(measure_block, threads.spans(rows, step))
+    return out if bool((out >= 0.0).all()) else None
+
+
+def _convert(values: Any, out: Array) -> None:
+    """Write values, or the magnitudes of complex ones, as float64 numbers."""
+    with np.errstate(over="ignore", invalid="ignore"):
+        if values.dtype == np.complex128:
+            np.abs(values, out=out)
+        elif values.dtype.kind == "c":
+            np.abs(values.astype(np.complex128), out=out)
+        else:
+            np.copyto(out, values)
 
 
 @functools.cache

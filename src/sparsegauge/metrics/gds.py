@@ -92,10 +92,13 @@ def gds(
             "use method='auto'"
         )
     zero = check_number("zero", zero)
-    if method == "auto" and axis == -1 and nan_policy == "propagate":
+    if method == "auto" and type(axis) is int and axis == -1 and type(nan_policy) is str and nan_policy == "propagate":
         plain = _routes.measure_plainly(x, p)
         if plain >= 0.0:
             return plain
+        table = _routes.measure_table_plainly(x, p)
+        if table is not None:
+            return table
     if method == "auto" or math.isinf(p):
         return over_signals(x, axis, nan_policy, lambda signals: _routes.measure(signals, p, zero))
     return over_signals(x, axis, nan_policy, lambda signals: _routes.measure_slowly(signals, p, zero, method))
