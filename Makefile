@@ -6,13 +6,17 @@ BUILD := build/kernels
 # the build tools of .venv, and none that happens to be on the machine
 export PATH := $(CURDIR)/$(BIN):$(PATH)
 
-.PHONY: test test-all lint types bench report pages docs studies clean
+.PHONY: test test-all kernels lint types bench report pages docs studies clean
 
-test: lint types
+test: lint types kernels
 	$(BIN)/pytest -n auto
 
-test-all: lint types
+test-all: lint types kernels
 	$(BIN)/pytest -n auto -m ""
+
+# Kernels that were edited are compiled again before anything imports them, so that parallel tests find nothing to do.
+kernels: $(READY)
+	@$(BIN)/ninja -C $(BUILD) --quiet
 
 lint: $(READY)
 	$(BIN)/ruff check .
@@ -21,26 +25,28 @@ lint: $(READY)
 types: $(READY)
 	$(BIN)/mypy
 
-bench: $(READY)
+bench: kernels
 	$(BIN)/python -m benchmarks
 
-report: $(READY)
+report: kernels
 	$(BIN)/sparsegauge report -o report.html
 
-pages: $(READY)
+pages: kernels
 	$(BIN)/python docs/build.py
 
-docs: $(READY)
+docs: kernels
 	$(BIN)/sphinx-build -W --keep-going -q -b html docs build/docs
 	@echo build/docs/index.html
 
 # All studies behind the shipped tables: hours, and it can be cut off and typed again at any moment.
-studies: $(READY)
+studies: kernels
 	$(BIN)/python studies/build.py
 
-# The interpreter is checked first, so that an old one gets a sentence and not a resolver's complaint.
+# The interpreter and the compiler are checked first, so that what is missing gets a sentence and not a page of pip's.
 $(READY): pyproject.toml constraints.txt
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || { echo "sparsegauge needs Python 3.11 or newer: make PYTHON=python3.12 $(MAKECMDGOALS)"; exit 1; }
+	@for compiler in $${CC:-cc gcc clang}; do command -v $$compiler > /dev/null && exit 0; done; \
+	    echo "sparsegauge needs a C compiler (gcc or clang): apt-get install gcc, or xcode-select --install on macOS"; exit 1
 	$(PYTHON) -m venv .venv
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --constraint constraints.txt meson-python cython meson ninja
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --constraint constraints.txt --no-build-isolation \

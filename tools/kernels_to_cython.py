@@ -14,7 +14,6 @@ from __future__ import annotations
 import argparse
 import ast
 import math
-import sys
 from pathlib import Path
 
 from kernel_types import Signatures, local_types
@@ -52,7 +51,7 @@ SUFFIX = "_in_c"  # of the C function behind an entry
 class TranslationError(SystemExit):
     """Say what is wrong with a kernel, and where."""
 
-    def __init__(self, path: Path, node: ast.AST, message: str) -> None:
+    def __init__(self, path: Path, node: ast.AST | SyntaxError, message: str) -> None:
         super().__init__(f"{path}:{getattr(node, 'lineno', 1)}: {message}")
 
 
@@ -68,6 +67,14 @@ def c_type(annotation: ast.expr, *, argument: bool = False) -> ast.expr:
         parts = [c_type(part) for part in annotation.slice.elts]
         return ast.Subscript(annotation.value, ast.Tuple(parts, ast.Load()), ast.Load())
     return annotation
+
+
+def parse_file(path: Path) -> ast.Module:
+    """Return the syntax tree of a file, or say where its syntax is wrong."""
+    try:
+        return ast.parse(path.read_text(encoding="utf-8"), str(path))
+    except SyntaxError as error:
+        raise TranslationError(path, error, error.msg) from None
 
 
 def parsed(source: str) -> ast.expr:
@@ -102,7 +109,7 @@ class Body(ast.NodeTransformer):
                 return ast.Name({"inf": "INFINITY", "nan": "NAN", "pi": "M_PI"}[node.attr], ast.Load())
             self.uses.add(node.attr)
             return ast.Name(f"c_{node.attr}", ast.Load())
-        return self.generic_visit(node)
+        return self.generic_visit(node)  # type: ignore[return-value]
 
     def visit_Call(self, node: ast.Call) -> ast.expr:
         if isinstance(node.func, ast.Name) and node.func.id in ("int", "float"):
@@ -113,7 +120,7 @@ class Body(ast.NodeTransformer):
         left, right = self.visit(node.left), self.visit(node.right)
         if isinstance(node.op, ast.Div):  # in C a quotient of whole numbers would be whole
             if isinstance(left, ast.Constant) and isinstance(right, ast.Constant):
-                return number(left.value / right.value)  # type: ignore[operator]
+                return number(left.value / right.value)  # type: ignore[arg-type, operator]
             left = ast.Call(parsed("cython.cast"), [parsed("cython.double"), left], [])
         return ast.BinOp(left, node.op, right)
 
@@ -158,7 +165,6 @@ def translate_function(path: Path, function: ast.FunctionDef, body: Body) -> lis
         body=[*locals_, *(translated for statement in statements for translated in as_list(body.visit(statement)))],
         decorator_list=[parsed(mark) for mark in marks],
         returns=c_type(function.returns),
-        type_params=[],
     )
     return [compiled, *wrapper(function, typed)] if entry else [compiled]
 
@@ -204,14 +210,14 @@ def translate_record(record: ast.ClassDef, constants: dict[str, float | int]) ->
     ]
     methods = [Constants(constants).visit(f) for f in record.body if isinstance(f, ast.FunctionDef)]
     body: list[ast.stmt] = [*fields, *methods]
-    return ast.ClassDef(record.name, [], [], body, [parsed("cython.final"), parsed("cython.cclass")], type_params=[])
+    return ast.ClassDef(record.name, [], [], body, [parsed("cython.final"), parsed("cython.cclass")])
 
 
 class Unit:
     """Kernels of several files, on the way to one."""
 
     def __init__(self, paths: list[Path]) -> None:
-        self.trees = {path: ast.parse(path.read_text(encoding="utf-8")) for path in paths}
+        self.trees = {path: parse_file(path) for path in paths}
         self.constants: dict[str, float | int] = {}
         self.uses: set[str] = set()
         self.from_c: set[str] = set()
@@ -302,4 +308,4 @@ def main() -> None:
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    main()
