@@ -11,6 +11,7 @@ import pytest
 import sparsegauge
 import sparsegauge.report.contents
 import sparsegauge.report.demos
+from sparsegauge import _compiled
 from sparsegauge.cli import main
 from sparsegauge.report import destination
 
@@ -130,6 +131,45 @@ def test_a_link_stays_a_link_and_others_may_read_the_page(tmp_path):
 
 def test_version(run):
     assert run("--version") == (0, f"sparsegauge {sparsegauge.__version__}\n", "")
+
+
+@pytest.mark.parametrize("arguments", [["--version", "--verbose"], ["--verbose", "--version"]])
+def test_version_and_verbose_show_what_computes(run, arguments):
+    code, out, err = run(*arguments)
+    facts = dict(line.split(maxsplit=1) for line in out.splitlines())
+    assert (code, err) == (0, "")
+    assert list(facts) == ["sparsegauge", "python", "numpy", "scipy", "variant", "threads"]
+    assert facts["sparsegauge"] == sparsegauge.__version__
+    assert facts["variant"].split()[0] == _compiled.variant
+    assert int(facts["threads"]) >= 1
+
+
+@pytest.mark.parametrize(
+    ("variable", "said", "arguments"),
+    [
+        ("SPARSEGAUGE_VARIANT", "must be one of", ["--version", "--verbose"]),
+        ("SPARSEGAUGE_VARIANT", "must be one of", ["measure", "-"]),
+        ("SPARSEGAUGE_NUM_THREADS", "must be a whole number of at least 1", ["--version", "--verbose"]),
+    ],
+)
+def test_a_wrong_setting_in_the_environment_is_one_line(variable, said, arguments):
+    done = subprocess.run(
+        [sys.executable, "-m", "sparsegauge", *arguments],
+        env=os.environ | {variable: "x86"},
+        input="1,2,3\n",
+        capture_output=True,
+        text=True,
+    )
+    assert (done.returncode, done.stdout) == (2, "")
+    assert done.stderr.count("\n") == 1
+    assert done.stderr.startswith(f"sparsegauge: {variable} {said}")
+    assert "'x86'" in done.stderr
+
+
+def test_verbose_alone_is_refused(run):
+    code, out, err = run("--verbose", "report")
+    assert (code, out) == (2, "")
+    assert "--verbose goes with --version only" in err
 
 
 @pytest.mark.parametrize("arguments", [["--help"], ["report", "--help"]])

@@ -1,9 +1,9 @@
 """All compiled code: one copy for each kind of processor, of which one is chosen when the first is needed.
 
-`measure` and `recover` are the two compiled modules. The kernels in this folder are plain Python; `meson.build` says which of
-them make up which module. SPARSEGAUGE_VARIANT chooses by hand: "base" (every processor of a family), "v3" and "v4"
-(x86-64 with AVX2 and AVX-512) or "python" (the kernels uncompiled: slow, for debugging and for measuring coverage). All of
-them give the same results, to the last bit.
+`measure` and `recover` are the two compiled modules. The kernels in this folder are plain Python; `meson.build` says
+which of them make up which module. SPARSEGAUGE_VARIANT chooses by hand: "base" (every processor of a family), "v3" and
+"v4" (x86-64 with AVX2 and AVX-512) or "python" (the kernels uncompiled: slow, for debugging and for measuring coverage).
+All of them give the same results, to the last bit.
 """
 
 from __future__ import annotations
@@ -13,14 +13,21 @@ from importlib import import_module
 from importlib.util import find_spec
 from typing import TYPE_CHECKING, Any
 
+from ..errors import InvalidInput, SparsegaugeError
+
 if TYPE_CHECKING:
     measure: Any
     recover: Any
+    variant: str
 
 UNITS = ("measure", "recover")
 LEVELS = {"v4": 4, "v3": 3, "base": 1}  # variants, best first, and the level of the processor that they need
 PYTHON = "python"
 ENVIRONMENT = "SPARSEGAUGE_VARIANT"
+
+
+class MissingKernels(SparsegaugeError, ImportError):
+    """The package was not compiled."""
 
 
 def available_variants() -> list[str]:
@@ -36,11 +43,11 @@ def _choose() -> str:
         return forced
     possible = available_variants()
     if forced and forced not in possible:
-        raise ImportError(f"{ENVIRONMENT}={forced} cannot run here; possible are {', '.join(possible)}")
+        raise InvalidInput(f"{ENVIRONMENT} must be one of {', '.join(possible)} on this machine, got {forced!r}")
     if possible == [PYTHON]:
-        raise ImportError(
-            "sparsegauge's compiled kernels are missing; install it with pip, or build it anew with "
-            "`pip install --no-build-isolation --editable .`"
+        raise MissingKernels(
+            "sparsegauge was not compiled: install it with pip, which needs a C compiler if there is no wheel for this "
+            "machine, or set SPARSEGAUGE_VARIANT=python to run without compiled code, which is very slow"
         )
     return forced or possible[0]
 

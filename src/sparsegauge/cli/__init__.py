@@ -13,8 +13,10 @@ import typer
 
 from .. import __version__
 from ..errors import SparsegaugeError
+from .about import environment
 from .audit import audit
 from .explore import explore
+from .manners import print_facts
 from .measure import EPILOG as MEASURE_EXAMPLES
 from .measure import measure
 from .recommend import recommend
@@ -40,19 +42,27 @@ app.command(epilog="Example: sparsegauge report -o pages/report.html --quiet")(r
 app.add_typer(study, name="study")
 
 
-def _show_version(asked: bool) -> None:
+def _show_version(context: typer.Context, asked: bool) -> None:
     if asked:
+        facts = environment() if context.params["verbose"] else {}
         print(f"sparsegauge {__version__}")
+        if facts:
+            print_facts(facts)
         raise typer.Exit
 
 
 @app.callback()
 def _sparsegauge(
     version: Annotated[
-        bool, typer.Option("--version", callback=_show_version, is_eager=True, help="Show the version and exit.")
+        bool, typer.Option("--version", callback=_show_version, help="Show the version and exit.")
+    ] = False,
+    verbose: Annotated[  # eager, so that it is known when --version is handled
+        bool, typer.Option("--verbose", is_eager=True, help="With --version: show libraries, variant and threads too.")
     ] = False,
 ) -> None:
     """Measure how sparse a signal is, at any order."""
+    if verbose:
+        raise typer.BadParameter("--verbose goes with --version only")
 
 
 def main(arguments: Sequence[str] | None = None) -> None:

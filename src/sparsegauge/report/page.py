@@ -5,6 +5,7 @@ from __future__ import annotations
 import base64
 import hashlib
 from collections.abc import Sequence
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 import jinja2
@@ -21,7 +22,7 @@ if TYPE_CHECKING:
 OFFSET_EXAMPLE = "aero"  # bright throughout, so its mean hides most of what differs
 
 _TEMPLATES = jinja2.Environment(
-    loader=jinja2.PackageLoader("sparsegauge.report"),
+    loader=jinja2.FileSystemLoader(Path(__file__).with_name("templates")),
     autoescape=True,
     undefined=jinja2.StrictUndefined,
     trim_blocks=True,
