@@ -16,6 +16,7 @@ import pytest
 import xarray as xr
 
 import sparsegauge as sg
+from sparsegauge import _compiled
 from sparsegauge.study import manifest, store
 from sparsegauge.study.disk import Lock, StoreInUse, is_locked
 from sparsegauge.study.manifest import StudyWarning
@@ -246,6 +247,8 @@ def test_the_manifest_holds_the_study_and_the_versions(filled):
     assert sg.Study.from_dict(words["study"]) == STUDY
     assert words["study"]["seed"] == 1
     assert words["versions"][0]["sparsegauge"] == sg.__version__
+    assert words["versions"][0]["variant"] == _compiled.variant
+    assert list(words["versions"][0]) == ["sparsegauge", "variant", "python", "numpy", "scipy", "machine"]
 
 
 @pytest.mark.parametrize("text", ["", "{", "[]", '{"study": {}}', '{"study": {}, "versions": [], "fingerprint": ""}'])

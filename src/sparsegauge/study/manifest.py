@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from .. import __version__
+from .. import __version__, _compiled
 from ..errors import InvalidInput, StaleStudy
 from .disk import write_whole
 from .plan import Study
@@ -88,9 +88,15 @@ def _fingerprint(study: Study) -> str:
 
 
 def _versions() -> dict[str, str]:
-    """Of everything that has a say in the digits."""
-    modules = {name: str(importlib.import_module(name).__version__) for name in ("numpy", "scipy", "numba")}
-    return {"sparsegauge": __version__, "python": platform.python_version(), **modules, "machine": platform.machine()}
+    """Return the versions of everything that results may depend on."""
+    modules = {name: str(importlib.import_module(name).__version__) for name in ("numpy", "scipy")}
+    return {
+        "sparsegauge": __version__,
+        "variant": _compiled.variant,
+        "python": platform.python_version(),
+        **modules,
+        "machine": platform.machine(),
+    }
 
 
 def _refuse_another_study(directory: Path, manifest: Manifest, study: Study) -> None:
