@@ -1,18 +1,18 @@
-"""Results do not depend on threads; eight callers at once, forks and read-only caches are survived."""
+"""Results depend neither on threads nor on the compiled variant; forks and several callers at once are safe."""
 
-import hashlib
 import json
 import os
-import shutil
 import subprocess
 import sys
+import sysconfig
 from concurrent.futures import ThreadPoolExecutor
-from pathlib import Path
 
 import numpy as np
 import pytest
 
 import sparsegauge as sg
+from sparsegauge import _compiled
+from sparsegauge._platform import threads
 
 ORDERS = (1, 1.5, 2, 3, 7.3, 10, 40)
 
@@ -43,13 +43,69 @@ def run(code, **environment):
 
 
 def test_results_do_not_depend_on_the_number_of_threads():
-    digests = {run(MEASURE, NUMBA_NUM_THREADS=count) for count in ("1", "2", "5")}
+    digests = {run(MEASURE, SPARSEGAUGE_NUM_THREADS=count) for count in ("1", "2", "5")}
     assert len(digests) == 1
 
 
-def test_thread_count_follows_numba_num_threads():
-    code = "import json; from sparsegauge.metrics._kernels import threads; print(json.dumps(threads.thread_count()))"
-    assert run(code, NUMBA_NUM_THREADS="3") == 3
+def test_compiled_variants_agree_bit_for_bit():
+    variants = [name for name in _compiled.available_variants() if name != "python"]
+    assert "base" in variants
+    assert len({run(MEASURE, SPARSEGAUGE_VARIANT=name) for name in variants}) == 1
+
+
+# Every route again, in the sizes at which plain Python takes a second.
+MEASURE_LITTLE = """
+import json
+import numpy as np
+import sparsegauge as sg
+rng = np.random.default_rng(5)
+signals = rng.exponential(size=(2, 3)), rng.normal(size=(9, 12)), rng.exponential(size=(1, 200))
+results = [sg.gds(x, order).tolist() for x in signals for order in (1, 1.5, 2, 3, 7.3, 10, 40)]
+results += [sg.gds_gradient(x, order).ravel().tolist() for x in signals for order in (1.5, 3)]
+results += [sg.measure(signals[1], name).tolist() for name in sg.METRICS]
+print(json.dumps(results))
+"""
+
+
+def test_uncompiled_kernels_agree_bit_for_bit():
+    assert run(MEASURE_LITTLE, SPARSEGAUGE_VARIANT="python") == run(MEASURE_LITTLE, SPARSEGAUGE_VARIANT="base")
+
+
+@pytest.mark.parametrize(("text", "count"), [("3", 3), (" 12 ", 12)])
+def test_thread_count_follows_the_environment(monkeypatch, text, count):
+    monkeypatch.setenv(threads.ENVIRONMENT, text)
+    monkeypatch.setattr(threads, "_count", None)
+    assert threads.thread_count() == count
+
+
+@pytest.mark.parametrize("text", ["", " "])
+def test_the_default_is_every_core_that_the_process_may_use(monkeypatch, text):
+    monkeypatch.setenv(threads.ENVIRONMENT, text)
+    monkeypatch.setattr(threads, "_count", None)
+    assert 1 <= threads.thread_count() <= os.cpu_count()
+
+
+@pytest.mark.parametrize("text", ["0", "-1", "1.5", "two", "1e3", "\u0663"])
+def test_a_wrong_number_of_threads_is_refused(monkeypatch, text):
+    monkeypatch.setenv(threads.ENVIRONMENT, text)
+    monkeypatch.setattr(threads, "_count", None)
+    with pytest.raises(sg.InvalidInput, match="SPARSEGAUGE_NUM_THREADS must be a whole number of at least 1, got"):
+        sg.gds(np.random.default_rng(0).exponential(size=300_000), 3)
+
+
+def test_a_variant_that_cannot_run_is_refused(monkeypatch):
+    monkeypatch.setenv(_compiled.ENVIRONMENT, "v9")
+    monkeypatch.delattr(_compiled, "variant", raising=False)
+    with pytest.raises(sg.InvalidInput, match=r"SPARSEGAUGE_VARIANT must be one of .*base.* on this machine, got 'v9'"):
+        _ = _compiled.variant
+
+
+def test_a_package_that_was_not_compiled_says_so(monkeypatch):
+    monkeypatch.delenv(_compiled.ENVIRONMENT, raising=False)
+    monkeypatch.setattr(_compiled, "available_variants", lambda: ["python"])
+    monkeypatch.delattr(_compiled, "variant", raising=False)
+    with pytest.raises(ImportError, match="sparsegauge was not compiled: install it with pip"):
+        _ = _compiled.variant
 
 
 def test_eight_threads_at_once():
@@ -63,6 +119,17 @@ def test_eight_threads_at_once():
     with ThreadPoolExecutor(8) as pool:
         together = list(pool.map(measure, signals * 3))
     assert together == alone * 3
+
+
+@pytest.mark.skipif(not sysconfig.get_config_var("Py_GIL_DISABLED"), reason="needs a free-threaded Python")
+def test_kernels_leave_the_gil_off():
+    code = """
+import json, sys
+from sparsegauge import _compiled
+_compiled.measure, _compiled.recover
+print(json.dumps(sys._is_gil_enabled()))
+"""
+    assert run(code) is False
 
 
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="needs fork")
@@ -96,56 +163,3 @@ before = sg.gds(x, 3)
 atexit.register(lambda: print(json.dumps(sg.gds(x, 3) == before)))
 """
     assert run(code) is True
-
-
-COMPILED = """
-import json
-import numpy as np
-import sparsegauge as sg
-from sparsegauge.metrics._kernels import even
-value, stats = sg.gds([1.0, 2.0, 4.0], 2), even.rows.stats
-print(json.dumps([value, sum(stats.cache_misses.values()), bool(stats.cache_path)]))
-"""
-
-
-def test_the_second_process_does_not_compile_again(tmp_path):
-    cache = {"NUMBA_CACHE_DIR": str(tmp_path)}
-    assert run(COMPILED, **cache) == [pytest.approx(2 / 9), 1, True]
-    assert run(COMPILED, **cache) == [pytest.approx(2 / 9), 0, True]
-
-
-def test_a_change_in_one_kernel_file_makes_all_of_them_stale(tmp_path):
-    # kernels are compiled into their callers, which live in other files
-    package = tmp_path / "sparsegauge"
-    shutil.copytree(Path(sg.__file__).parent, package, ignore=shutil.ignore_patterns("__pycache__"))
-    here = {"PYTHONPATH": str(tmp_path), "NUMBA_CACHE_DIR": str(tmp_path / "cache")}
-    assert [run(COMPILED, **here)[1], run(COMPILED, **here)[1]] == [1, 0]
-    with (package / "metrics" / "_kernels" / "powers.py").open("a") as file:
-        file.write("# changed\n")
-    assert run(COMPILED, **here)[1] == 1
-
-
-def test_no_writable_cache_still_works(tmp_path):
-    # files where directories would have to be: nothing can be written there, not even by root
-    package = tmp_path / "sparsegauge"
-    shutil.copytree(Path(sg.__file__).parent, package, ignore=shutil.ignore_patterns("__pycache__"))
-    (package / "metrics" / "_kernels" / "__pycache__").write_text("")
-    blocked = tmp_path / "file"
-    blocked.write_text("")
-    nowhere = {"HOME": str(blocked), "XDG_CACHE_HOME": str(blocked / "below"), "NUMBA_CACHE_DIR": ""}
-    value, _, cached = run(COMPILED, PYTHONPATH=str(tmp_path), PYTHONDONTWRITEBYTECODE="1", **nowhere)
-    assert value == pytest.approx(2 / 9)
-    assert not cached
-
-
-def test_a_cache_that_becomes_read_only_is_still_read(tmp_path):
-    cache = {"NUMBA_CACHE_DIR": str(tmp_path)}
-    run(COMPILED, **cache)
-    before = {path: hashlib.sha256(path.read_bytes()).hexdigest() for path in Path(tmp_path).rglob("*.nb?")}
-    assert before
-    for path in [tmp_path, *Path(tmp_path).rglob("*")]:
-        path.chmod(0o555 if path.is_dir() else 0o444)
-    value, misses, _ = run(COMPILED, **cache)
-    assert value == pytest.approx(2 / 9)
-    if os.geteuid() == 0:  # root reads and writes anyway; others fall back to another cache
-        assert misses == 0

@@ -159,6 +159,35 @@ def next_powers(n: int, shift: float, room: Matrix) -> tuple[float, float, float
     return join_lanes(odd_lane), join_lanes(even_lane), join_lanes(high_lane)
 
 
+@kernel
+def load_powers(x: Values, first: int, last: int, scale: float, shift: float, room: Matrix) -> tuple[float, float]:
+    """Write c, u^2 and c^2 for u = c - shift into the rows of room; return the sums of u and u^2."""
+    one: Lanes = [0.0] * LANES
+    two: Lanes = [0.0] * LANES
+    n = last - first
+    i = 0
+    while i + LANES <= n:
+        for k in range(LANES):
+            c = abs(x[first + i + k]) * scale
+            u = c - shift
+            room[0, i + k] = c
+            room[1, i + k] = u * u
+            room[2, i + k] = c * c
+            one[k] += u
+            two[k] += u * u
+        i += LANES
+    while i < n:
+        c = abs(x[first + i]) * scale
+        u = c - shift
+        room[0, i] = c
+        room[1, i] = u * u
+        room[2, i] = c * c
+        one[0] += u
+        two[0] += u * u
+        i += 1
+    return join_lanes(one), join_lanes(two)
+
+
 @entry
 @inlined
 def chunk_moments(
@@ -175,11 +204,11 @@ def chunk_moments(
         elif p == 4:
             add_fourth_moments(x, start, end, scale, shift, out)
         else:
-            for i in range(end - start):
-                room[0, i] = abs(x[start + i]) * scale
-                room[1, i] = 1.0
-                room[2, i] = 1.0
-            for k in range(1, p, 2):
+            odd_sum, even_sum = load_powers(x, start, end, scale, shift, room)
+            out[1] += odd_sum
+            out[2] += even_sum
+            denominator = 0.0
+            for k in range(3, p, 2):
                 odd_sum, even_sum, denominator = next_powers(end - start, shift, room)
                 out[k] += odd_sum
                 out[k + 1] += even_sum

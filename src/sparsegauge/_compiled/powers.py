@@ -52,7 +52,7 @@ def exp(y: float) -> float:
 
 @inlined
 def real_power(x: float, p: float) -> float:
-    """Return x^p for x >= 0 and p > 0, or x > 0, where that is below 2^1000; what is below 2^LOWEST_BITS is 0.
+    """Return x^p for x >= 0 and p >= 0, where that is below 2^1000; what is below 2^LOWEST_BITS is 0.
 
     2^(p log2 x), with the fits of `log` and `exp` in powers of two, which saves multiplications, and summed in
     pairs (Estrin), which shortens the chain of operations that wait for each other. The selections stand one
@@ -65,8 +65,7 @@ def real_power(x: float, p: float) -> float:
     fit = (0.9617966939259094396 + z * 0.5770780165173432094) + zz * (0.4121985191288736921 + z * 0.3206081348970825863)
     fit = fit + (zz * zz) * (0.26170755232444363 + z * 0.2398040063691766968)
     y = p * (log2_part(x) + s * (2.8853900817779268147 + z * fit))
-    zero = ZERO_BITS * p if p > 0.0 else LOWEST_BITS
-    lowest = zero if zero > LOWEST_BITS else LOWEST_BITS  # log2_part(0) = -1023 lies below
+    lowest = LOWEST_BITS if p >= 1.0 else ZERO_BITS * p  # log2_part(0) = -1023 lies below either
     bounded = y if y > lowest else lowest
     rounded = bounded + ROUND
     r = bounded - (rounded - ROUND)
@@ -78,7 +77,13 @@ def real_power(x: float, p: float) -> float:
     )
     top = 1.020590652794565914e-7 + r * 7.070978509853820536e-9
     value = times_power_of_two(1.0 + r * (low + rrrr * (high + rrrr * top)), rounded)
-    return value if y > lowest else 0.0
+    return value if y >= lowest else 0.0
+
+
+@inlined
+def any_power(x: float, p: float) -> float:
+    """Return x^p for x > 0 and any real p, where that is between exp(LOWEST) and exp(700)."""
+    return exp(max(p * log(x), LOWEST))
 
 
 @kernel
@@ -112,26 +117,6 @@ def sum_integer_powers(c: Values, first: int, last: int, p: int, base: Array, po
             total += total_of(base, 0, n)
         else:
             total += sum_raised(base, power, n, p)
-    return total
-
-
-@kernel
-def sum_real_powers(c: Values, first: int, last: int, p: float, unit: float) -> float:
-    """Return sum (c_i unit)^p over c[first:last] for a real p, with c_i unit in [0, 1]."""
-    total = 0.0
-    for start in range(first, last, REAL_BLOCK):
-        end = min(start + REAL_BLOCK, last)
-        lane: Lanes = [0.0] * LANES
-        rest = 0.0
-        i = start
-        while i + LANES <= end:
-            for k in range(LANES):
-                lane[k] += real_power(c[i + k] * unit, p)
-            i += LANES
-        while i < end:
-            rest += real_power(c[i] * unit, p)
-            i += 1
-        total += join_lanes(lane) + rest
     return total
 
 
@@ -220,3 +205,13 @@ def sum_all_pairs(c: Values, n: int, unit: float, p: float, kind: int) -> float:
     if kind == SEVEN_HALVES:
         return sum_all_pairs_of(c, n, unit, p, SEVEN_HALVES)
     return sum_all_pairs_of(c, n, unit, p, REAL)
+
+
+@kernel
+def sum_real_powers(c: Values, first: int, last: int, p: float, unit: float) -> float:
+    """Return sum (c_i unit)^p over c[first:last] for a real p, with c_i unit in [0, 1]."""
+    kind = power_kind(p)
+    total = 0.0
+    for start in range(first, last, REAL_BLOCK):
+        total += sum_distances(c, start, min(start + REAL_BLOCK, last), 0.0, unit, p, kind)
+    return total

@@ -26,7 +26,7 @@ def write_ranked(
     c: Values, start: int, n: int, v: Values, at: int, q: float, p: float, term: Array, other: Array, way: int
 ) -> None:
     """Write the terms of sum (c^p - q^p) v and of sum c^p of one block, in the units of a literal `way`."""
-    unit = 1.0 / q
+    unit = 1.0 / q if q > 0.0 else 0.0  # not needed where q may be 0
     for i in range(n):
         x = c[start + i]
         if way == PLAIN:

@@ -8,7 +8,7 @@ from __future__ import annotations
 import math
 
 from .lanes import LANES, join_lanes
-from .powers import real_power
+from .powers import any_power, real_power
 from .vocabulary import Array, Lanes, Matrix, Values, entry, inlined, kernel
 
 SLOPE_NODES = 256
@@ -124,7 +124,7 @@ def threshold(
         slope = (table[j + 1] - table[j]) / (node_magnitude(j + 1, top) - node_magnitude(j, top))
     base = scale * charge
     if q != 1.0:
-        base *= real_power(c, q - 1.0)
+        base *= any_power(c, q - 1.0)
     inner = 1.0 - share
     high = max(w, floor)
     t = base * high

@@ -21,9 +21,9 @@ import math
 import numpy as np
 
 from .bits import ldexp
-from .lanes import LANES, join_lanes
+from .lanes import LANES, join_lanes, total_of
 from .polynomials import CHEBYSHEV_NODES, DEGREE, expand
-from .powers import REAL, real_power, sum_distances
+from .powers import REAL, power_kind, real_power, sum_distances
 from .vocabulary import Array, Cube, IndexTable, Indices, Lanes, Matrix, Values, entry, kernel, record
 
 LEVELS = 1000  # down to 2^-999 of the maximum
@@ -326,8 +326,5 @@ def lower_bound(c: Values, n: int, p: float, unit: float, counts: Array) -> floa
         for b in range(BINS - apart):
             pairs += counts[b] * counts[b + apart]
         binned += pairs * real_power((apart - 1) / BINS, p)
-    mean = 0.0
-    for i in range(n):
-        mean += c[i]
-    mean /= n
-    return max(1.0, max(0.5 * n * sum_distances(c, 0, n, mean, unit, p, REAL), binned))
+    mean = total_of(c, 0, n) / n
+    return max(1.0, max(0.5 * n * sum_distances(c, 0, n, mean, unit, p, power_kind(p)), binned))
