@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 __version__ = "0.1.0"
 
-# Public name -> the module that holds it. Loaded on first use: `import sparsegauge` loads neither Numba nor matplotlib.
+# Public name -> the module that holds it. Loaded on first use: `import sparsegauge` loads neither NumPy nor matplotlib.
 _WHERE = {
     "Audit": "criteria.audit",
     "BasisPursuit": "recovery.rivals",
