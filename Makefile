@@ -6,13 +6,18 @@ BUILD := build/kernels
 # the build tools of .venv, and none that happens to be on the machine
 export PATH := $(CURDIR)/$(BIN):$(PATH)
 
-.PHONY: test test-all kernels lint types bench report pages docs studies clean
+.PHONY: test test-all coverage kernels lint types bench report pages docs studies clean
 
 test: lint types kernels
 	$(BIN)/pytest -n auto
 
 test-all: lint types kernels
 	$(BIN)/pytest -n auto -m ""
+
+# The kernels as plain Python, on small data: which of their lines do tests reach?
+coverage: kernels
+	SPARSEGAUGE_VARIANT=python $(BIN)/python -m coverage run -m pytest -q tests/test_kernels.py
+	$(BIN)/python -m coverage report
 
 # Kernels that were edited are compiled again before anything imports them, so that parallel tests find nothing to do.
 kernels: $(READY)
