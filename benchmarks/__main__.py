@@ -9,7 +9,7 @@ import numpy as np
 import sparsegauge as sg
 from sparsegauge import _compiled
 
-from . import catalogue, formulas, speed, spsa, studies
+from . import catalogue, formulas, speed, spsa, startup, studies
 from .timing import table
 
 DOCS = Path(__file__).parents[1] / "docs"
@@ -49,13 +49,16 @@ def main() -> None:
     million = speed.integer_orders(x)
     section("Integer orders", table(million, "over numpy.sort"))
     section("Real orders", table(speed.real_orders(), "over numpy.sort"))
-    section("Profile and gradient", table(speed.profile_and_gradient(x), "over numpy.sort"))
-    section("Batches and small vectors", table(speed.small(rng), "over numpy.sort"))
+    section("Profile", table(speed.profile(x), "over numpy.sort"))
+    section("Gradients", table(speed.gradients(rng), "over numpy.argsort"))
+    section("Batches", table(speed.batches(rng), "over numpy.sort"))
+    section("One short vector", table(speed.one_vector(rng), "over numpy.sort"))
+    section("Columns, and other kinds of numbers", table(speed.kinds_of_memory(rng), "ratio"))
     section("The catalogue: 20,000 signals of 100 coefficients", table(catalogue.batch(rng), "over numpy.sort"))
     section("SPSA: one iteration at N = 100, M = 50", spsa.iteration())
     section("The paper's study", studies.throughput())
     section("Ten million coefficients", table(speed.large(rng, million), "ratio"))
-    section("Import", table([speed.import_time()], "ratio"))
+    section("The first call in a fresh process, from an installed wheel", table(startup.first_calls(), "ratio"))
     section("Memory", speed.memory())
     (DOCS / "benchmarks.md").write_text("\n".join(sections), encoding="utf-8")
     print(f"\nwritten to {DOCS / 'benchmarks.md'}")

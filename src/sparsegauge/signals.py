@@ -11,13 +11,20 @@ from collections.abc import Callable, Iterable, Iterator
 from typing import Any
 
 import numpy as np
-import pywt
-import scipy.fft
 from numpy.lib.stride_tricks import sliding_window_view
 from numpy.typing import NDArray
 
 from ._arrays import Array, as_finite_array, check_axis, check_count, is_sparse
 from .errors import InvalidInput
+
+
+def _pywt() -> Any:
+    """Return PyWavelets, loaded when the first wavelet or demo signal is asked for."""
+    import pywt
+    import pywt.data
+
+    return pywt
+
 
 SYNTHETIC_LENGTH = 1024
 
@@ -35,15 +42,15 @@ DEMOS = {
 
 
 def _synthetic(name: str) -> Callable[[], Any]:
-    return lambda: pywt.data.demo_signal(name, SYNTHETIC_LENGTH)
+    return lambda: _pywt().data.demo_signal(name, SYNTHETIC_LENGTH)
 
 
 _LOADERS: dict[str, Callable[[], Any]] = {
-    "ecg": pywt.data.ecg,
-    "nino": lambda: pywt.data.nino()[1],  # [0] is the time axis
-    "camera": pywt.data.camera,
-    "ascent": pywt.data.ascent,
-    "aero": pywt.data.aero,
+    "ecg": lambda: _pywt().data.ecg(),
+    "nino": lambda: _pywt().data.nino()[1],  # [0] is the time axis
+    "camera": lambda: _pywt().data.camera(),
+    "ascent": lambda: _pywt().data.ascent(),
+    "aero": lambda: _pywt().data.aero(),
     "doppler": _synthetic("Doppler"),
     "bumps": _synthetic("Bumps"),
     "blocks": _synthetic("Blocks"),
@@ -102,6 +109,8 @@ def dct(x: Any, *, axis: int | None = None) -> Array:
     """
     array = as_finite_array(x)
     along = check_axis(axis, array.ndim, array.shape)
+    import scipy.fft
+
     coefficients: Array = scipy.fft.dctn(array, axes=None if along is None else [along], norm="ortho")
     return coefficients
 
@@ -147,7 +156,7 @@ def wavelet(x: Any, name: str = "db4", *, axis: int | None = None) -> Array:
         )
     pieces: list[Array] = []
     while _halves(approximation):
-        bands = pywt.dwtn(approximation, filters, mode="periodization")
+        bands = _pywt().dwtn(approximation, filters, mode="periodization")
         approximation = bands.pop("a" * approximation.ndim)
         pieces[:0] = [bands[key].ravel() for key in sorted(bands)]
     return np.concatenate([approximation.ravel(), *pieces])
@@ -161,7 +170,7 @@ def _wavelet_along(approximation: Array, filters: Any, axis: int) -> Array:
         )
     pieces: list[Array] = []
     while approximation.shape[axis] % 2 == 0:
-        approximation, detail = pywt.dwt(approximation, filters, mode="periodization", axis=axis)
+        approximation, detail = _pywt().dwt(approximation, filters, mode="periodization", axis=axis)
         pieces.insert(0, detail)
     return np.concatenate([approximation, *pieces], axis=axis)
 
@@ -171,12 +180,12 @@ def _halves(x: Array) -> bool:
 
 
 def _orthogonal_wavelet(name: str) -> Any:
-    known = pywt.wavelist(kind="discrete")
+    known = _pywt().wavelist(kind="discrete")
     if name not in known:
         raise InvalidInput(
             f"there is no wavelet {name!r}{_did_you_mean(name, known)} pywt.wavelist(kind='discrete') lists them"
         )
-    filters = pywt.Wavelet(name)
+    filters = _pywt().Wavelet(name)
     if not filters.orthogonal:
         raise InvalidInput(f"wavelet {name!r} is not orthogonal, so it does not keep the energy; use 'db4' or 'sym8'")
     return filters
@@ -217,7 +226,7 @@ def check_transform(name: str) -> None:
     """Refuse a name that `transform` does not know, with the nearest one that it does."""
     if name in TRANSFORMS:
         return
-    known = [*TRANSFORMS, *pywt.wavelist(kind="discrete")]
+    known = [*TRANSFORMS, *_pywt().wavelist(kind="discrete")]
     if name not in known:
         raise InvalidInput(
             f"there is no transform {name!r}{_did_you_mean(name, known)} there are none, dct, and the orthogonal "

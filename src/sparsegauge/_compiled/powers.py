@@ -166,7 +166,7 @@ def sum_distances_of(c: Values, first: int, last: int, point: float, unit: float
     return join_lanes(lane) + rest
 
 
-@kernel
+@inlined
 def sum_distances(c: Values, first: int, last: int, point: float, unit: float, p: float, kind: int) -> float:
     """Return sum (|point - c_i| unit)^p over c[first:last]."""
     if kind == HALF:

@@ -87,7 +87,7 @@ _rooms = threading.local()
 
 
 def _room_to_convert(size: int) -> Array:
-    """Return room of at least this size, the same for every call from one thread: new memory costs more than its use."""
+    """Return room of at least this size, the same for each call of a thread: new memory costs more than its use."""
     room: Array | None = getattr(_rooms, "converted", None)
     if room is None or len(room) < size:
         room = _rooms.converted = np.empty(size)
@@ -97,8 +97,8 @@ def _room_to_convert(size: int) -> Array:
 def measure_table_plainly(x: Any, p: float) -> Array | None:
     """Return S_p of the rows of a large table at an even order, or None for whatever else came.
 
-    A table of other numbers than float64, or with gaps in memory, is converted block by block. The kernel itself notices
-    rows that need more care: then all of them take the way with all checks.
+    A table of other numbers than float64, or with gaps in memory, is converted block by block. The kernel itself
+    notices rows that need more care: then all of them take the way with all checks.
     """
     if type(x) is not np.ndarray or x.ndim != 2 or x.dtype.kind not in "biufc" or x.size <= 2 * CONVERTED:
         return None

@@ -6,22 +6,19 @@ import io
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-import matplotlib.style
 import numpy as np
-from markupsafe import Markup
-from matplotlib.axes import Axes
-from matplotlib.figure import Figure
 from numpy.typing import NDArray
 
 from .._arrays import Array
 from ..metrics.gds import gds_profile
-from ..study.figures.style import edges
 from .demos import CURVE_POINTS, ORDERS, Decay
 from .destination import replace_file
-from .figures import _STYLE, SMALLEST_MAGNITUDE, _as_html, _label_ticks
-from .page import _TEMPLATES
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
 
 MAP_ORDERS = (1, 2, 3, 4, 6, 8, 12, 16, 20)
 MOST_SIGNALS = 8  # beyond, nobody can tell the lines apart
@@ -87,6 +84,10 @@ def curves(title: str, coefficients: NDArray[Any]) -> Curves:
 
 def write_plot(path: Path, drawings: Sequence[Drawing], *, note: Callable[[str], None] = lambda text: None) -> None:
     """Draw into a .png, .svg or .html file; `note` hears of what is left out."""
+    import matplotlib.style
+
+    from .figures import _STYLE
+
     traces = [drawing for drawing in drawings if isinstance(drawing, Trace)]
     others = [drawing for drawing in drawings if not isinstance(drawing, Trace)]
     if len(others) > MOST_SIGNALS or any(len(trace.signals) > MOST_SIGNALS for trace in traces):
@@ -116,6 +117,8 @@ def _figure(drawings: Sequence[Drawing]) -> Figure:
 
 def _time_figure(drawings: Sequence[Drawing]) -> Figure:
     """Maps, and the metrics other than S_p below them."""
+    from matplotlib.figure import Figure
+
     maps = [drawing for drawing in drawings if isinstance(drawing, Map)]
     traces = [drawing for drawing in drawings if isinstance(drawing, Trace)]
     figure = Figure(figsize=(9, 0.8 + 2.0 * len(drawings)), layout="constrained")
@@ -131,6 +134,8 @@ def _time_figure(drawings: Sequence[Drawing]) -> Figure:
 
 
 def _curves_figure(lines: Sequence[Curves]) -> Figure:
+    from matplotlib.figure import Figure
+
     figure = Figure(figsize=(9.5, 4.2 + 0.22 * len(lines)), layout="constrained")
     left, right = figure.subplots(1, 2)
     _draw_profiles(left, lines)
@@ -140,6 +145,8 @@ def _curves_figure(lines: Sequence[Curves]) -> Figure:
 
 
 def _draw_profiles(axes: Axes, lines: Sequence[Curves]) -> None:
+    from .figures import _label_ticks
+
     for i, drawing in enumerate(lines):
         title = _literal(drawing.title)
         label = title if drawing.decay is not None else f"{title} (all zero)"
@@ -150,6 +157,8 @@ def _draw_profiles(axes: Axes, lines: Sequence[Curves]) -> None:
 
 
 def _draw_decays(axes: Axes, lines: Sequence[Curves]) -> None:
+    from .figures import SMALLEST_MAGNITUDE, _label_ticks
+
     rarest, faintest = 1e-1, 1e-1
     for i, drawing in enumerate(lines):
         if drawing.decay is not None:
@@ -188,6 +197,8 @@ def _limits(maps: Sequence[Map]) -> tuple[float, float]:
 
 
 def _draw_map(axes: Axes, drawing: Map, limits: tuple[float, float]) -> Any:
+    from ..study.figures.style import edges
+
     middles, values = _averaged(drawing.middles, drawing.values)
     seconds = drawing.rate is not None
     x = edges(middles / (drawing.rate or 1.0))
@@ -222,6 +233,12 @@ def _averaged(middles: Array, values: Array) -> tuple[Array, Array]:
 
 def _page(drawings: Sequence[Drawing]) -> str:
     """One page that fetches nothing; charts are SVG in the page's own colours."""
+    import matplotlib.style
+    from markupsafe import Markup
+
+    from .figures import _STYLE, _as_html
+    from .page import _TEMPLATES
+
     with matplotlib.style.context(["default", _STYLE]):
         chart = _as_html(_figure(drawings), "measured", _description(drawings))
     windowed = not any(isinstance(drawing, Curves) for drawing in drawings)

@@ -13,7 +13,6 @@ from collections.abc import Callable
 from typing import NamedTuple
 
 import numpy as np
-import sklearn.datasets
 
 from .._arrays import Array
 from ..errors import InvalidInput
@@ -64,6 +63,8 @@ def _demo(name: str) -> Array:
 
 @functools.cache
 def _digits() -> Array:
+    import sklearn.datasets
+
     return np.asarray(sklearn.datasets.load_digits().images, np.float64)
 
 
