@@ -27,14 +27,46 @@ LARGEST_EXPONENT = 600.0
 
 
 @inlined
+def phi_upper(z: float, d: float, y: float, k: float, factor: float, common: float) -> float:
+    """Return phi_p(z) for y = log z and p >= 1/2, from k = p - 1, 1/k (0 for k = 0) and 1/p."""
+    return (above_log(z, d, y) + z * (exp_beyond(k * y) * factor)) * common
+
+
+@inlined
+def phi_lower(z: float, d: float, y: float, k: float, factor: float, common: float) -> float:
+    """Return the same for p < 1/2, from k = p, 1/k (0 for k = 0) and 1/(1 - p)."""
+    return (below_log(z, d, y) - exp_beyond(k * y) * factor) * common
+
+
+@kernel
 def phi(z: float, d: float, y: float, p: float) -> float:
     """Return phi_p(z) for y = log z: two forms of the same, that with p - 1 for large p and that with p for small."""
-    upper = p >= 0.5
-    k = p - 1.0 if upper else p
+    if p >= 0.5:
+        return phi_upper(z, d, y, p - 1.0, 0.0 if p == 1.0 else 1.0 / (p - 1.0), 1.0 / p)
+    return phi_lower(z, d, y, p, 0.0 if p == 0.0 else 1.0 / p, 1.0 / (1.0 - p))
+
+
+@inlined
+def write_phi_of(
+    x: Values, first: int, last: int, once: float, twice: float, q: float, squared: bool, k: float, common: float,
+    upper: bool, term: Array, other: Array,
+) -> None:  # fmt: skip
+    """Write w - 1 and phi_p(w) of one block, for literal `squared` and `upper`; zeros give anything but numbers > 0."""
+    unit = 1.0 / q
     factor = 0.0 if k == 0.0 else 1.0 / k
-    common = 1.0 / p if upper else 1.0 / (1.0 - p)
-    near = above_log(z, d, y) if upper else below_log(z, d, y)
-    return (near + (z if upper else -1.0) * (exp_beyond(k * y) * factor)) * common
+    for i in range(last - first):
+        c = scaled(x[first + i], once, twice)
+        z = ratio(c, unit, squared)
+        d = ratio_less_one(c, q, unit, squared)
+        y = log_near(z, d)
+        term[i] = d
+        if upper:
+            other[i] = phi_upper(z, d, y, k, factor, common)
+        else:
+            other[i] = phi_lower(z, d, y, k, factor, common)
+    for i in range(last - first):
+        term[i] = term[i] if x[first + i] != 0.0 else 0.0
+        other[i] = other[i] if x[first + i] != 0.0 else 0.0
 
 
 @kernel
@@ -43,14 +75,14 @@ def write_phi(
     other: Array,
 ) -> None:  # fmt: skip
     """Write w - 1 and phi_p(w) of the non-zeros of one block, 0 for zeros."""
-    unit = 1.0 / q
-    for i in range(last - first):
-        c = scaled(x[first + i], once, twice)
-        z = ratio(c, unit, squared)
-        d = ratio_less_one(c, q, unit, squared)
-        value = phi(z, d, log_near(z, d), p)
-        term[i] = d if x[first + i] != 0.0 else 0.0
-        other[i] = value if x[first + i] != 0.0 else 0.0
+    if p >= 0.5 and squared:
+        write_phi_of(x, first, last, once, twice, q, True, p - 1.0, 1.0 / p, True, term, other)
+    elif p >= 0.5:
+        write_phi_of(x, first, last, once, twice, q, False, p - 1.0, 1.0 / p, True, term, other)
+    elif squared:
+        write_phi_of(x, first, last, once, twice, q, True, p, 1.0 / (1.0 - p), False, term, other)
+    else:
+        write_phi_of(x, first, last, once, twice, q, False, p, 1.0 / (1.0 - p), False, term, other)
 
 
 @kernel
