@@ -13,6 +13,8 @@ Records: TypeAlias = dict[str, ast.ClassDef]
 
 ELEMENTS = {
     "Values": "float",
+    "Table": "float",
+    "FloatTable": "float",
     "Array": "float",
     "Matrix": "float",
     "Cube": "float",

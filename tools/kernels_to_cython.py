@@ -35,6 +35,8 @@ TYPES = {
     "bool": "cython.bint",
     "Word": "cython.ulonglong",
     "Values": "cython.const[cython.double][::1]",
+    "Table": "cython.const[cython.double][:, :]",
+    "FloatTable": "cython.const[cython.float][:, :]",
     "Array": "cython.double[::1]",
     "Matrix": "cython.double[:, ::1]",
     "Cube": "cython.double[:, :, ::1]",

@@ -14,7 +14,7 @@ import math
 
 from .bits import scale_to_unit
 from .lanes import LANES, join_lanes
-from .vocabulary import Array, Indices, Lanes, Matrix, Values, entry, inlined, kernel
+from .vocabulary import Array, FloatTable, Indices, Lanes, Matrix, Table, Values, entry, inlined, kernel
 
 LARGEST_EVEN_ORDER = 128
 MOMENT_CHUNK = 65536  # coefficients summed up by one task; fixed, so that results do not depend on the threads
@@ -275,3 +275,27 @@ def even_rows(
         out[r] = even_row(x, starts[r], starts[r + 1], lengths[r], binomials, zero, room, moments)
         handed_over += out[r] == HAND_OVER
     return handed_over
+
+
+@entry
+def even_spread_rows(
+    x: Table, binomials: Values, row: Array, room: Matrix, moments: Array, first: int, last: int, out: Array
+) -> None:
+    """Write S_p of rows whose numbers have gaps between them, as `even_single` would; `row` has room for one of them."""
+    n = x.shape[1]
+    for r in range(first, last):
+        for i in range(n):
+            row[i] = x[r, i]
+        out[r] = even_row(row, 0, n, n, binomials, HAND_OVER, room, moments)
+
+
+@entry
+def even_float_rows(
+    x: FloatTable, binomials: Values, row: Array, room: Matrix, moments: Array, first: int, last: int, out: Array
+) -> None:
+    """Write the same for rows of single precision."""
+    n = x.shape[1]
+    for r in range(first, last):
+        for i in range(n):
+            row[i] = x[r, i]
+        out[r] = even_row(row, 0, n, n, binomials, HAND_OVER, room, moments)

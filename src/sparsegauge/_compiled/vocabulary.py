@@ -13,6 +13,8 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 Values: TypeAlias = "NDArray[np.float64]"  # numbers that are only read, so that read-only arrays will do
+Table: TypeAlias = "NDArray[np.float64]"  # rows that are only read, perhaps with gaps between their numbers
+FloatTable: TypeAlias = "NDArray[np.float32]"  # the same in single precision
 Array: TypeAlias = "NDArray[np.float64]"
 Matrix: TypeAlias = "NDArray[np.float64]"
 Cube: TypeAlias = "NDArray[np.float64]"

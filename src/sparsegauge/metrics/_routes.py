@@ -26,6 +26,7 @@ from .._compiled.tree import JOB, LARGEST_OPENING, LEVELS
 from .._platform import threads
 
 CONVERTED = 1 << 16  # coefficients that one thread converts and measures in one go, while they are in its cache
+NEAR = 64  # bytes between two numbers of a row up to which it is read as it lies: further apart, columns are copied
 TASK = 1 << 15  # coefficients that make a task worth another thread
 LONG = 1 << 16  # from this length on a row is worth several threads
 TREE_TASKS = 16  # near interactions are shared out among so many
@@ -109,15 +110,22 @@ def measure_table_plainly(x: Any, p: float) -> Array | None:
     starts, lengths, out = np.arange(0, (step + 1) * n, n), np.full(step, n), np.empty(rows)
     converted = x.dtype != np.float64 or not x.flags.carray
 
+    direct = {np.dtype(np.float64): kernels.even_spread_rows, np.dtype(np.float32): kernels.even_float_rows}
+    kernel: Any = direct.get(x.dtype) if converted and x.flags.aligned and abs(x.strides[1]) <= NEAR else None
+
     def measure_block(span: tuple[int, int]) -> None:
         first, last = span
+        if kernel is not None:  # which converts row by row
+            row, room, moments = np.empty(n), np.empty((MOMENT_ROOM, MOMENT_BLOCK)), np.empty(int(p) + 2)
+            kernel(x, _even_binomials(int(p)), row, room, moments, first, last, out)
+            return
         values = x[first:last]
         if converted:
             values = _room_to_convert(max(CONVERTED, n))[: (last - first) * n].reshape(last - first, n)
             _convert(x[first:last], values)
-        room = np.empty((MOMENT_ROOM, MOMENT_BLOCK)), np.empty(int(p) + 2)
+        both = np.empty((MOMENT_ROOM, MOMENT_BLOCK)), np.empty(int(p) + 2)
         arguments = values.reshape(-1), starts, lengths, _even_binomials(int(p)), HAND_OVER
-        kernels.even_rows(*arguments, *room, 0, last - first, out[first:last])
+        kernels.even_rows(*arguments, *both, 0, last - first, out[first:last])
 
     threads.run(measure_block, threads.spans(rows, step))
     return out if bool((out >= 0.0).all()) else None
