@@ -305,3 +305,13 @@ def test_gradient_of_ten_thousand_coefficients(name):
     x = signal(name, 10_000)
     for p in (3, 1.5):
         check_gradient(x, naive.LongPairs(x).gradient(p), p)
+
+
+@pytest.mark.parametrize(("order", "bound"), [(200.5, 1e-13), (1e3, 1e-12), (1e5, 5e-11), (1e8, 5e-8)])
+@pytest.mark.parametrize("n", [10, 40])
+def test_very_high_orders_lose_digits_as_documented(order, bound, n):
+    rng = np.random.default_rng(n)
+    for x in (rng.random(n), 1 + 1e-3 * rng.random(n), 10 ** (-30 * rng.random(n))):
+        exact = naive.gds_mpmath(x, order)
+        if exact > 1e-300:
+            assert abs(sg.gds(x, order) / exact - 1) <= bound
