@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import contextlib
 import math
 import signal
@@ -203,6 +202,8 @@ def _client(workers: int | None, address: str) -> Iterator[Any]:
         with cluster, distributed.Client(cluster, set_as_default=False) as client:
             yield client
         return
+    import asyncio
+
     try:  # before there is a Client: one that cannot connect keeps trying, and complains when it is thrown away
         asyncio.run(_ask(distributed, address))
     except (OSError, ValueError, TypeError) as error:
