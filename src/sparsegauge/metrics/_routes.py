@@ -16,6 +16,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from .._arrays import Array, Indices, Signals
+from .._arrays.signals import CONVERTED
 from .._compiled import measure as kernels
 from .._compiled.even import HAND_OVER, HUGE, LARGEST_EVEN_ORDER, MOMENT_BLOCK, MOMENT_CHUNK, MOMENT_ROOM, TINY
 from .._compiled.integer import BLOCK_PAIRS, FOLDED, LARGEST_INTEGER_ORDER, SHORT_ORDER, SHORT_ROW, SIDE_BY_SIDE
@@ -25,7 +26,6 @@ from .._compiled.tiny import TINY_ROW
 from .._compiled.tree import JOB, LARGEST_OPENING, LEVELS
 from .._platform import threads
 
-CONVERTED = 1 << 16  # coefficients that one thread converts and measures in one go, while they are in its cache
 NEAR = 64  # bytes between two numbers of a row up to which it is read as it lies: further apart, columns are copied
 TASK = 1 << 15  # coefficients that make a task worth another thread
 LONG = 1 << 16  # from this length on a row is worth several threads
