@@ -11,7 +11,7 @@ between two runs split at s, sum (b - a)^p = sum_m C(p, m) sum (b - s)^m sum (s 
 from __future__ import annotations
 
 from .bits import exponent, ldexp
-from .lanes import LANES, join_lanes
+from .lanes import LANES, join_lanes, next_power_sum
 from .powers import POWER_BLOCK, sum_integer_powers, sum_raised
 from .vocabulary import Array, Cube, Indices, Lanes, Matrix, Values, entry, kernel
 
@@ -136,20 +136,7 @@ def power_sums(c: Values, first: int, last: int, origin: float, scale: float, p:
         room[1, i] = 1.0
     out[0] = n
     for m in range(1, p + 1):
-        lane: Lanes = [0.0] * LANES
-        rest = 0.0
-        i = 0
-        while i + LANES <= n:
-            for k in range(LANES):
-                power = room[1, i + k] * room[0, i + k]
-                room[1, i + k] = power
-                lane[k] += power
-            i += LANES
-        while i < n:
-            room[1, i] *= room[0, i]
-            rest += room[1, i]
-            i += 1
-        out[m] = join_lanes(lane) + rest
+        out[m] = next_power_sum(room, n)
 
 
 @kernel

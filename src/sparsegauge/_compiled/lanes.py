@@ -94,3 +94,22 @@ def fill(x: Array, first: int, last: int, value: float) -> None:
     """Write one number into x[first:last]."""
     for i in range(first, last):
         x[i] = value
+
+
+@kernel
+def next_power_sum(room: Matrix, n: int) -> float:
+    """Multiply room[1] by room[0], and return the sum of the first n products."""
+    lane: Lanes = [0.0] * LANES
+    rest = 0.0
+    i = 0
+    while i + LANES <= n:
+        for k in range(LANES):
+            power = room[1, i + k] * room[0, i + k]
+            room[1, i + k] = power
+            lane[k] += power
+        i += LANES
+    while i < n:
+        room[1, i] *= room[0, i]
+        rest += room[1, i]
+        i += 1
+    return join_lanes(lane) + rest

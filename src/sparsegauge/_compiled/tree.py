@@ -21,10 +21,10 @@ import math
 import numpy as np
 
 from .bits import ldexp
-from .lanes import LANES, join_lanes, total_of
+from .lanes import LANES, next_power_sum, total_of
 from .polynomials import CHEBYSHEV_NODES, DEGREE, expand
 from .powers import REAL, power_kind, real_power, sum_distances
-from .vocabulary import Array, Cube, IndexTable, Indices, Lanes, Matrix, Values, entry, kernel, record
+from .vocabulary import Array, Cube, IndexTable, Indices, Matrix, Values, entry, kernel, record
 
 LEVELS = 1000  # down to 2^-999 of the maximum
 SLOTS = 64  # moments remembered per level
@@ -268,25 +268,6 @@ def write_moments(
             work.room[1, i] = 1.0
         for k in range(1, degree + 1):
             out[level, slot, k] += next_power_sum(work.room, n)
-
-
-@kernel
-def next_power_sum(room: Matrix, n: int) -> float:
-    """Multiply room[1] by room[0], and return the sum of the first n products."""
-    lane: Lanes = [0.0] * LANES
-    rest = 0.0
-    i = 0
-    while i + LANES <= n:
-        for k in range(LANES):
-            power = room[1, i + k] * room[0, i + k]
-            room[1, i + k] = power
-            lane[k] += power
-        i += LANES
-    while i < n:
-        room[1, i] *= room[0, i]
-        rest += room[1, i]
-        i += 1
-    return join_lanes(lane) + rest
 
 
 @kernel
