@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import errno
 import io
 import logging
@@ -13,6 +14,8 @@ import webbrowser
 
 import numpy as np
 import pytest
+from bokeh.server.connection import ServerConnection
+from bokeh.server.protocol_handler import ProtocolHandler
 from threadpoolctl import threadpool_info, threadpool_limits
 
 import sparsegauge as sg
@@ -405,7 +408,7 @@ def test_the_browser_opens_the_url_that_is_printed(monkeypatch, capsys, option):
 
 def test_closed_pages_are_not_logged_and_other_things_are():
     def shown(words):
-        return server._closed_pages_are_no_news(logging.LogRecord("x", 30, "", 0, words, None, None))
+        return server.is_not_of_a_closed_page(logging.LogRecord("x", 30, "", 0, words, None, None))
 
     assert not shown("Failed sending message as connection was closed")
     assert shown("something else")
@@ -524,3 +527,31 @@ def test_a_failure_is_gone_from_the_page_when_the_next_run_begins(monkeypatch):
     finish(page)
     assert page.run.result is not None
     assert not page.message.visible
+
+
+def test_the_last_messages_of_a_closed_page_are_not_logged(caplog):
+    """A page that is closed while it sends something made Bokeh print a traceback on the terminal."""
+    class Closed(ServerConnection):
+        def __init__(self):
+            self._session = None
+
+        def error(self, message, text):
+            return text
+
+    class Message:
+        msgtype = "PATCH-DOC"
+
+    class Unknown(Closed):
+        @property
+        def session(self):
+            raise AssertionError("another fault")
+
+    logger = logging.getLogger("bokeh.server.protocol_handler")
+    logger.addFilter(server.is_not_of_a_closed_page)
+    try:
+        asyncio.run(ProtocolHandler().handle(Message(), Closed()))
+        assert not caplog.records
+        asyncio.run(ProtocolHandler().handle(Message(), Unknown()))
+        assert len(caplog.records) == 1
+    finally:
+        logger.removeFilter(server.is_not_of_a_closed_page)

@@ -33,7 +33,7 @@ def explore(
             "unencrypted connection, can use this page",
             file=sys.stderr,
         )
-    print("sparsegauge: loading; the first time compiles, which takes a minute", file=sys.stderr)
+    print("sparsegauge: loading", file=sys.stderr)
     server.warm_up()
     running, url = server.make_server(address=address, port=port, max_upload_mb=max_upload_mb)
     running.start()

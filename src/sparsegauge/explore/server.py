@@ -97,8 +97,8 @@ def make_server(*, address: str, port: int, max_upload_mb: float) -> tuple[Any, 
     from .guard import TOKEN_ARGUMENT, Guard, own_hosts, url_host
     from .view import TITLE, make_page
 
-    for name in ("asyncio", "bokeh.server.views.ws"):
-        logging.getLogger(name).addFilter(_closed_pages_are_no_news)
+    for name in ("asyncio", "bokeh.server.views.ws", "bokeh.server.protocol_handler"):
+        logging.getLogger(name).addFilter(is_not_of_a_closed_page)
     pn.extension("filedropper")
     server = pn.io.server.get_server(
         {"/": lambda: make_page(max_upload_mb)},
@@ -138,6 +138,21 @@ def serve(server: Any) -> None:
             server.stop()
 
 
-def _closed_pages_are_no_news(record: logging.LogRecord) -> bool:
-    """Whether to log it: a page that was closed while it was being told something is an everyday thing."""
-    return "connection was closed" not in record.getMessage() and "WebSocketClosedError" not in record.getMessage()
+def is_not_of_a_closed_page(record: logging.LogRecord) -> bool:
+    """Return whether to log a message: not if it only says that a page was closed while it sent or received something.
+
+    Bokeh fails an assertion where the last messages of a page arrive after its connection was given up.
+    """
+    text = record.getMessage()
+    if "connection was closed" in text or "WebSocketClosedError" in text:
+        return False
+    error = record.exc_info[1] if record.exc_info else None
+    return not (isinstance(error, AssertionError) and _raised_in(error) == ("bokeh.server.connection", "session"))
+
+
+def _raised_in(error: BaseException) -> tuple[str, str]:
+    """Return the module and the function that raised an error."""
+    trace = error.__traceback__
+    while trace is not None and trace.tb_next is not None:
+        trace = trace.tb_next
+    return ("", "") if trace is None else (trace.tb_frame.f_globals["__name__"], trace.tb_frame.f_code.co_name)
