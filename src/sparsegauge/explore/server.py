@@ -97,7 +97,7 @@ def make_server(*, address: str, port: int, max_upload_mb: float) -> tuple[Any, 
     from .guard import TOKEN_ARGUMENT, Guard, own_hosts, url_host
     from .view import TITLE, make_page
 
-    for name in ("asyncio", "bokeh.server.views.ws", "bokeh.server.protocol_handler"):
+    for name in ("asyncio", "bokeh.server.views.ws", "bokeh.server.protocol_handler", "tornado.application"):
         logging.getLogger(name).addFilter(is_not_of_a_closed_page)
     pn.extension("filedropper")
     server = pn.io.server.get_server(
