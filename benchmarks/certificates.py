@@ -20,7 +20,7 @@ from typing import NamedTuple  # noqa: E402
 import numpy as np  # noqa: E402
 
 import sparsegauge as sg  # noqa: E402
-from sparsegauge.recovery.problem import Solver  # noqa: E402
+from sparsegauge.recovery.solver import Solver  # noqa: E402
 
 RIGHT = 1e-6  # relative error of what a certificate may be given to
 DISTRIBUTIONS = ("binomial", "uniform", "normal", "exponential")

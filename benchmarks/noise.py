@@ -24,7 +24,8 @@ from matplotlib.figure import Figure  # noqa: E402
 from PIL import Image  # noqa: E402
 
 import sparsegauge as sg  # noqa: E402
-from sparsegauge.recovery.problem import Problem, Solver  # noqa: E402
+from sparsegauge.recovery.problem import Problem  # noqa: E402
+from sparsegauge.recovery.solver import Solver  # noqa: E402
 from sparsegauge.recovery.trade_off import trade_off  # noqa: E402
 
 DOCS = Path(__file__).parents[1] / "docs"

@@ -4,9 +4,9 @@ N = 100; K = 10..60 non-zeros, M = 10..90 measurements with M > K, in steps of 1
 section VIII with a random scale of 1e-3..1e3; trials 2000 and up, which nobody looked at while anything was chosen.
 Positive signals are solved a second time by those solvers that take bounds: x >= 0, and 0 <= x <= max x for ones.
 
-Success is a relative error below 1e-3. Beside each solver's own last iterate, the certificate's search around it is
-counted too: what is the solver and what is the search stays visible. One .csv a solver, to which outcomes are added
-trial by trial; what is there already is not redone. `python -m benchmarks.recovery_tables` makes tables of them.
+Success is a relative error below 1e-3. Beside each solver's own last iterate, the search for an exact solution around
+it is counted too: what is the solver and what is the search stays visible. One .csv per solver, to which outcomes are
+added trial by trial; what is there already is not redone. `python -m benchmarks.recovery_tables` makes tables of them.
 """
 
 from __future__ import annotations
@@ -28,8 +28,8 @@ from typing import Any, NamedTuple  # noqa: E402
 import numpy as np  # noqa: E402
 
 import sparsegauge as sg  # noqa: E402
-from sparsegauge.recovery import certificate  # noqa: E402
-from sparsegauge.recovery.problem import Problem, Solver  # noqa: E402
+from sparsegauge.recovery.exact_search import find_exact  # noqa: E402
+from sparsegauge.recovery.uniqueness import judge_uniqueness  # noqa: E402
 
 N = 100
 FIRST_TRIAL = 2000  # 1000..1019 were looked at while one stage of the portfolio was chosen
@@ -41,7 +41,7 @@ FREE = [("random", d, "none") for d in DISTRIBUTIONS] + [
     ("positive", d, "none") for d in DISTRIBUTIONS if d != "normal"
 ]
 BOUNDED = [("positive", d, "x >= 0") for d in DISTRIBUTIONS if d != "normal"] + [("positive", "ones", "box")]
-SOLVERS: dict[str, Solver] = {
+SOLVERS: dict[str, sg.Solver] = {
     "MinimumNorm": sg.MinimumNorm(),
     "OMP": sg.OMP(),
     "Lasso": sg.Lasso(),
@@ -54,12 +54,13 @@ SOLVERS: dict[str, Solver] = {
     "SBL": sg.SBL(),
     "SPSA": sg.SPSA(),
     "GDSAscent": sg.GDSAscent(),
+    "Gini (GDSReweighted, order 1)": sg.GDSReweighted(order=1),
+    "l1/l2 (GDSReweighted, order 2)": sg.GDSReweighted(order=2),
     "GDSReweighted": sg.GDSReweighted(),
     "EP": sg.EP(),
     "Portfolio": sg.Portfolio(),
 }
-NO_BOUNDS = {"OMP", "LARS", "SL0", "IRLS", "SBL"}
-NO_BOX = {"Lasso"}
+SUPPORTED = {"none": ("none", "x >= 0", "one sign", "any"), "x >= 0": ("x >= 0", "one sign", "any"), "box": ("any",)}
 
 
 class Case(NamedTuple):
@@ -90,7 +91,7 @@ FIELDS = Case._fields + Outcome._fields
 
 def cases(name: str, first: int, trials: int) -> Iterator[Case]:
     """All problems of a solver, trial by trial, so that a cut run has done some trials everywhere."""
-    kinds = FREE + [kind for kind in BOUNDED if name not in NO_BOUNDS and not (name in NO_BOX and kind[2] == "box")]
+    kinds = [kind for kind in FREE + BOUNDED if SOLVERS[name].supports.bounds in SUPPORTED[kind[2]]]
     for trial in range(first, first + trials):
         for kind in kinds:
             for K, M in CELLS:
@@ -119,19 +120,17 @@ def attempt(name: str, case: Case) -> Outcome:
     x, A = draw(case)
     bounds = {"none": None, "x >= 0": (0, None), "box": (0, np.max(x))}[case.bounds]
     start = time.perf_counter()
-    problem = Problem.of(A, A @ x, bounds=bounds)
+    problem = sg.Problem.of(A, A @ x, noise="auto" if name == "Portfolio" else 0, bounds=bounds)
     try:
         found = SOLVERS[name].solve(problem, np.random.default_rng(0))
     except (np.linalg.LinAlgError, ValueError) as error:  # a failure like any other, but one that is told
         return Outcome(False, False, False, False, _ms_since(start), 0.0, type(error).__name__)
     ms, start = _ms_since(start), time.perf_counter()
     alone = is_right(found.x, x)
-    if found.certified:
-        return Outcome(alone, alone, True, not alone, ms, 0.0, "")
-    near = certificate.certify(problem, np.abs(found.x), np.random.default_rng(0))
+    near = find_exact(problem, np.abs(found.x))
     if near is None:
         return Outcome(alone, alone, False, False, ms, _ms_since(start), "")
-    certified = certificate.verdict(problem, near, certificate.objection(problem, False))[0]
+    certified = judge_uniqueness(problem, near)[0] is not None
     right = is_right(near, x)
     return Outcome(alone, right, certified, certified and not right, ms, _ms_since(start), "")
 
@@ -159,9 +158,14 @@ def _parsed(row: list[str]) -> tuple[Case, Outcome]:
     return case, Outcome(*(flag == "1" for flag in flags), float(ms), float(search_ms), error)
 
 
+def path_of(directory: Path, name: str) -> Path:
+    """Return where the outcomes of a solver are; its name may have signs that file names cannot have."""
+    return directory / f"{name.replace('/', '-')}.csv"
+
+
 def run(name: str, directory: Path, first: int, trials: int, pool: Any) -> None:
     """What is missing of a solver's outcomes, in their order whatever the number of workers."""
-    path = directory / f"{name}.csv"
+    path = path_of(directory, name)
     done = read(path)
     missing = [case for case in cases(name, first, trials) if case not in done]
     print(f"{name}: {len(done)} outcomes are there, {len(missing)} to go", flush=True)

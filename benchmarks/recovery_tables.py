@@ -9,7 +9,7 @@ from pathlib import Path
 
 import numpy as np
 
-from benchmarks.recovery import BOUNDED, CELLS, FREE, RIGHT, SOLVERS, Case, N, Outcome, cases, read
+from benchmarks.recovery import BOUNDED, CELLS, FREE, RIGHT, SOLVERS, Case, N, Outcome, cases, path_of, read
 
 Results = dict[Case, Outcome]
 Kind = tuple[str, str, str]  # signs, distribution, bounds
@@ -20,17 +20,18 @@ HEAD = """# Recovery: every solver on the same problems
 
 N = {N}, every K in {sizes} with every M = 10, 20, ..., 90 above K; Gaussian A, signals of a random
 scale. Success is a relative error below {right:g}. Entries are *alone / with search*: a solver's own last iterate, and
-what the certificate's search around it makes of that, which is what `recover` returns. Nothing was tuned on these
-trials, from number {first} on. One core a problem.
+what the search for an exact solution around it makes of that, which is what `recover` returns. At order 1
+GDSReweighted maximises the Gini index (Zonoobi, Kassim and Venkatesh, 2011), at order 2 it minimises |x|_1/|x|_2
+(Rahimi, Wang, Dong and Lou, 2019). Nothing was tuned on these trials, from number {first} on. One core per problem.
 
 `python -m benchmarks.recovery DIRECTORY` runs what is missing, `python -m benchmarks.recovery_tables DIRECTORY` writes
-this page. Trials a cell: {trials}.
+this page. Trials per cell: {trials}.
 """
 
 
 def load(directory: Path) -> dict[str, Results]:
     """All outcomes by solver, without the last trial where a run was cut off in the middle of it."""
-    loaded = {name: _whole_trials(name, read(directory / f"{name}.csv")) for name in SOLVERS}
+    loaded = {name: _whole_trials(name, read(path_of(directory, name))) for name in SOLVERS}
     return {name: results for name, results in loaded.items() if results}
 
 

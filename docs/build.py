@@ -3,7 +3,8 @@
 `python docs/build.py --pages` leaves the audits as they are and does the second part alone, in seconds.
 
 1. the audits that ship with the package (src/sparsegauge/criteria/audits.json);
-2. the tables and pictures in docs/choosing.md, docs/paper.md and docs/order.md, between their markers.
+2. the tables and pictures in docs/choosing.md, docs/paper.md, docs/order.md and docs/recovery.md, between their
+   markers.
 """
 
 from __future__ import annotations
@@ -18,6 +19,7 @@ import order_pictures
 import order_tables
 import paper_tables
 
+import recovery_tables
 import sparsegauge as sg
 from sparsegauge.criteria.audit import Audit
 
@@ -67,6 +69,7 @@ def write_pages() -> None:
         "choosing.md": choosing_tables.parts(sg.stored_audits()),
         "paper.md": paper_tables.parts(),
         "order.md": order_tables.parts(),
+        "recovery.md": recovery_tables.parts(),
     }.items():
         page = DOCS / name
         page.write_text(choosing_tables.fill(page.read_text(encoding="utf-8"), generated), encoding="utf-8")

@@ -55,8 +55,9 @@ def keys_of(name: str) -> list[str]:
     value = getattr(sg, name)
     if not isinstance(value, Mapping):
         return []
-    kind = type(next(iter(value.values()))).__name__
-    return [f"   The keys, each with its ``{kind}``: {', '.join(f'``{key}``' for key in value)}."]
+    first = next(iter(value.values()))
+    kind = "class" if isinstance(first, type) else f"``{type(first).__name__}``"
+    return [f"   The keys, each with its {kind}: {', '.join(f'``{key}``' for key in value)}."]
 
 
 def options_of(name: str) -> list[str]:

@@ -6,8 +6,10 @@ from scipy.sparse.linalg import LinearOperator
 
 import sparsegauge as sg
 from sparsegauge.recovery.ascent import Feasible, GDSAscent
-from sparsegauge.recovery.problem import CALLED_OFF, CONVERGED, INFEASIBLE, Problem
+from sparsegauge.recovery.problem import Problem
 from sparsegauge.recovery.quality import relative_error
+from sparsegauge.recovery.solver import Capabilities
+from sparsegauge.recovery.status import Status
 from sparsegauge.simulate import gaussian_matrix, sparse_signal
 
 
@@ -38,7 +40,7 @@ def test_easy_problems_are_recovered(distribution):
         A, y, x = draw(distribution, seed=seed)
         found = solved(A, y)
         assert relative_error(found.x, x) < 1e-3
-        assert found.status == CONVERGED
+        assert found.status == Status.CONVERGED
         assert found.success
 
 
@@ -100,7 +102,7 @@ def test_bounds_hold_and_help():
 def test_bounds_that_no_solution_meets_are_reported():
     A, y, _ = draw()
     found = solved(A, y, GDSAscent(iterations=20, tolerance=10), bounds=(0, 1e-3))
-    assert found.status == INFEASIBLE
+    assert found.status == Status.INFEASIBLE
     assert not found.success
 
 
@@ -122,7 +124,43 @@ def test_a_callback_sees_feasible_points_and_can_stop():
     found = solved(A, y, callback=watch)
     assert [k for k, _ in seen] == list(range(1, 8))
     assert max(residual for _, residual in seen) < 1e-9 * np.linalg.norm(y)
-    assert (found.status, found.nit, found.success) == (CALLED_OFF, 7, False)
+    assert (found.status, found.nit, found.success) == (Status.STOPPED_BY_CALLBACK, 7, False)
+
+
+def test_a_callback_changes_nothing():
+    A, y, _ = draw()
+
+    def spoil(k, x):
+        x[:] = np.nan  # a copy
+
+    watched, alone = solved(A, y, callback=spoil), solved(A, y)
+    np.testing.assert_array_equal(watched.x, alone.x)
+    assert watched.history == alone.history
+    assert len(alone.history) == 51  # every eighth step, and the last
+    assert (watched.status, watched.nit, watched.nfev) == (alone.status, 400, 400)
+
+
+def test_all_that_is_declared_works():
+    assert GDSAscent.supports == Capabilities(bounds="any", complex=True, operators=True, bounds_with_operator=True)
+    A, y, x = draw("exponential", nonzeros=5)
+    found = GDSAscent().solve(without_matrix(A)(y, bounds=(0, None)), np.random.default_rng(0))
+    assert (found.x >= 0).all()
+    assert relative_error(found.x, x) < 1e-2
+    sigma = 0.01
+    noisy = y + sigma * np.random.default_rng(1).standard_normal(len(y))
+    problem = Problem.of(A, noisy, noise=sigma)
+    assert GDSAscent().solve(problem, np.random.default_rng(0)).residual <= problem.noise
+
+
+@pytest.mark.parametrize("rank", [0, 1, 3])
+def test_operators_without_full_rank(rank):
+    """Conjugate gradients run away there, LSMR does not."""
+    rng = np.random.default_rng(rank)
+    A = rng.standard_normal((12, rank)) @ rng.standard_normal((rank, 30))
+    y = A @ rng.standard_normal(30) if rank else np.ones(12)
+    found = GDSAscent(iterations=20).solve(without_matrix(A)(y), np.random.default_rng(0))
+    assert np.isfinite(found.x).all()
+    assert found.residual <= (1e-9 if rank else 1.0) * np.linalg.norm(y)
 
 
 def test_nothing_to_explain_is_the_zero_vector():

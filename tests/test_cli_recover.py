@@ -11,7 +11,7 @@ import pytest
 
 import sparsegauge as sg
 from sparsegauge.cli import main
-from sparsegauge.recovery import demos, portfolio
+from sparsegauge.recovery import demos, entry
 from sparsegauge.report import destination, recovered
 from sparsegauge.study import lookup
 from sparsegauge.study.lookup import Recommendation
@@ -63,16 +63,20 @@ def test_json_says_the_same(run, files, tmp_path):
 
 def test_noise_bounds_and_seed_reach_the_solver(run, files, tmp_path, monkeypatch):
     seen = {}
-    solve = portfolio.recover
+    solve = entry.recover
 
     def spy(A, y, **options):
         seen.update(options)
         return solve(A, y, **options)
 
-    monkeypatch.setattr(portfolio, "recover", spy)
+    monkeypatch.setattr(entry, "recover", spy)
     options = ["--noise", "0.1", "--nonnegative", "--seed", "7", "--solver", "LASSO", "--quiet"]
     assert run(*files, "-o", tmp_path / "x.npy", *options)[1:] == ("", "")
     assert seen == {"solver": sg.Lasso(), "noise": 0.1, "bounds": (0, None), "rng": 7}
+    run(*files, "-o", tmp_path / "x.npy", "--noise", "0")
+    assert seen == {"solver": sg.Portfolio(), "noise": 0, "bounds": None, "rng": 0}
+    run(*files, "-o", tmp_path / "x.npy")
+    assert seen["noise"] == "auto"
 
 
 def test_measurements_that_nothing_explains_have_exit_code_1_and_are_written(run, tmp_path):
@@ -85,14 +89,32 @@ def test_measurements_that_nothing_explains_have_exit_code_1_and_are_written(run
     assert (tmp_path / "x.npy").exists()
 
 
-def test_measurements_that_look_noisy_have_exit_code_0_and_a_status(run, tmp_path):
+def test_noisy_measurements_have_exit_code_0_and_a_status(run, tmp_path):
     np.save(tmp_path / "A.npy", A)
     np.save(tmp_path / "y.npy", (A @ X).round(4))
     options = ["--matrix", tmp_path / "A.npy", "--measurements", tmp_path / "y.npy", "-o", tmp_path / "x.npy"]
     code, out, err = run("recover", *options, "--json")
     said = json.loads(out)
     assert (code, err, said["explains"]) == (0, "", True)
-    assert "y looks noisy" in said["status"]
+    assert "y is noisy" in said["status"]
+    assert said["noise"] == pytest.approx(1e-4 / np.sqrt(12), rel=0.5)  # of rounding; from 15 spare measurements
+    assert np.linalg.norm(np.load(tmp_path / "x.npy") - X) < 1e-3
+    exact = json.loads(run("recover", *options, "--json", "--noise", "0")[1])
+    assert exact["noise"] == 0
+    assert exact["residual"] < 1e-8
+    assert not exact["certified"]
+
+
+def test_measurements_that_no_sparse_x_explains_have_exit_code_1(run, tmp_path):
+    dense = np.random.default_rng(0).standard_normal(40)
+    np.save(tmp_path / "A.npy", A)
+    np.save(tmp_path / "y.npy", A @ dense)
+    options = ["--matrix", tmp_path / "A.npy", "--measurements", tmp_path / "y.npy", "-o", tmp_path / "x.npy"]
+    code, out, err = run("recover", *options, "--json")
+    said = json.loads(out)
+    assert (code, err, said["explains"]) == (1, "", False)
+    assert said["status"] == sg.Status.NOT_SPARSE.message
+    assert (tmp_path / "x.npy").exists()
 
 
 def test_text_is_read_as_well_as_npy(run, tmp_path):
@@ -128,7 +150,7 @@ def test_one_measurement_is_enough_for_one_entry(run, tmp_path, ending, y):
         (["--output", "x"], "'none'"),
         (["--output", "missing/x.npy"], "is not a directory"),
         (["--output", "A.npy"], "would replace what is read"),
-        (["--solver", "no"], "must be one of SPSA"),
+        (["--solver", "no"], "--solver must be one of"),
         (["--order", "3"], "Portfolio has no order"),
         (["--solver", "spsa", "--order", "0"], "order"),
         (["--plot", "x.png"], "--plot is for --demo"),
@@ -206,7 +228,9 @@ def shown(request):
     """A demonstration as it comes out, without the work."""
     truth = sg.demo("ecg") if request.param == "ecg" else sg.demo("camera")[::2, ::2]
     near = truth + np.random.default_rng(0).normal(size=truth.shape)
-    found = portfolio.Recovery(near.ravel(), True, 0, "converged", 1, 1, 0.9, 0.0, certificate_reason="none is near")
+    found = sg.Recovery(
+        near.ravel(), True, sg.Status.CONVERGED, "converged", 1, 1, 0.9, 0.0, certificate_reason="none is near"
+    )
     return demos.Demonstration(request.param, truth, 0 * truth, near, truth.size // 4, found)
 
 

@@ -5,6 +5,7 @@ from types import SimpleNamespace
 
 import numpy as np
 import pytest
+from scipy.stats import multivariate_normal
 
 from sparsegauge import _compiled
 from sparsegauge._compiled import recover as kernels
@@ -16,6 +17,7 @@ WELLS = [
     (3.5, 0.03, 0.0, 6.0, 1.0, 1.0),
     (20.0, 0.03, 0.3, 2.5, 0.7, -1.0),
 ]
+STAGES = (1.0, 0.1, 0.001)  # widths of the wells, one after the other
 
 
 def aligned(A: np.ndarray, rows: int = 0) -> np.ndarray:
@@ -179,15 +181,17 @@ def test_refit_is_least_squares_and_refuses_dependent_columns():
 
 
 @pytest.mark.parametrize("outside", [0, 1, 2, 3])
-def test_certify_finds_up_to_three_members_outside_the_likely_ones(outside):
+def test_the_search_finds_up_to_three_members_outside_the_likely_ones(outside):
     s = system(30, 60, 15, seed=outside)
     likely = np.where(s.x != 0, 1.0, 0.01 * np.random.default_rng(0).random(60))
     likely[np.flatnonzero(s.x)[:outside]] = 1e-4
     found = np.empty(60)
-    assert kernels.certify(np.ascontiguousarray(s.B.T), s.b, likely, kernels.SearchRoom(30, 60), found)
-    np.testing.assert_allclose(found, s.x, rtol=0, atol=1e-12)
+    columns, room = np.ascontiguousarray(s.B.T), kernels.SearchRoom(30, 60)
+    for _ in range(2):  # the room of one search serves the next
+        assert kernels.find_support(columns, s.b, likely, room, found)
+        np.testing.assert_allclose(found, s.x, rtol=0, atol=1e-12)
     likely[np.flatnonzero(s.x)[:4]] = 1e-4
-    assert not kernels.certify(np.ascontiguousarray(s.B.T), s.b, likely, kernels.SearchRoom(30, 60), found)
+    assert not kernels.find_support(columns, s.b, likely, room, found)
 
 
 @pytest.mark.parametrize(("m", "n"), SHAPES)
@@ -251,6 +255,24 @@ def test_the_evidence_is_that_of_a_gaussian():
     )
 
 
+def test_sampling_averages_over_what_a_coefficient_may_be():
+    """One column alone: inclusion, mean and mean square have closed forms, and sampling need not wait for them."""
+    a, y, noise, rho = np.array([0.6, -0.3, 0.9]), np.array([0.5, 0.1, 0.4]), 0.05, 0.3
+    slabs = np.array([[0.4, 0.5, 0.1], [0.6, -1.0, 2.0]])
+    density = [multivariate_normal(mu * a, noise * np.eye(3) + tau * np.outer(a, a)).pdf(y) for _, mu, tau in slabs]
+    weights = np.array([(1 - rho) * multivariate_normal(0 * a, noise * np.eye(3)).pdf(y), *rho * slabs[:, 0] * density])
+    weights /= weights.sum()
+    spread = 1 / (1 / slabs[:, 2] + a @ a / noise)
+    mean = spread * (slabs[:, 1] / slabs[:, 2] + a @ y / noise)
+    expected = weights[1:] @ mean, weights[1:] @ (mean**2 + spread), weights[1:].sum()
+    for z in (0, 1, 2):  # where it starts does not matter
+        x, variance, average, square, inclusion = np.empty((5, 1))
+        settings = (y, noise, rho, slabs, np.array([z]), np.full((4, 1), 0.5), 100)
+        room = kernels.EvidenceRoom(a[None], 2)
+        kernels.sample(room, *settings, x, variance, average, square, inclusion)
+        np.testing.assert_allclose([average[0], square[0], inclusion[0]], expected, rtol=1e-10)
+
+
 def run_dense(k, s):
     K, R, L, X = square(s.m), square(s.m), square(s.m), aligned(s.B, rows=len(square(s.m)))
     columns = aligned(np.ascontiguousarray(s.B.T))
@@ -273,7 +295,7 @@ def run_slopes(k, s):
     out = []
     for wells in WELLS:
         weight, target, w = np.empty((3, s.n))
-        k.weigh(s.start, 0.01, *wells, s.jitter, k.SlopesRoom(s.n), weight, target)
+        k.weigh(s.start, 0.01, k.Wells(*wells), s.jitter, k.SlopesRoom(s.n), weight, target)
         k.slopes(np.abs(s.start), wells[0], w, k.SlopesRoom(s.n))
         out += [weight, target, w]
     return out
@@ -281,46 +303,38 @@ def run_slopes(k, s):
 
 def run_descent(k, s):
     out = []
-    for wells in WELLS[:3]:
-        x = np.empty(s.n)
-        rooms = k.DescentRoom(s.B), k.SlopesRoom(s.n), k.SearchRoom(s.m, s.n)
-        found = k.descend(*rooms, s.b, s.start, *wells, s.jitter, True, x, 4, 2)
-        out += [x, *found]
+    for wells in WELLS:
+        x, rooms = s.start.copy(), (k.DescentRoom(s.B), k.SlopesRoom(s.n))
+        for eps in STAGES:
+            out += [k.descend(*rooms, s.b, k.Wells(*wells), s.jitter, eps, 0.03, 4, x), x.copy()]
     return out
 
 
 def run_noisy_descent(k, s):
-    x = np.empty(s.n)
-    y = s.A @ s.x
-    rooms = k.DescentRoom(s.A), k.SlopesRoom(s.n)
-    return x, k.descend_within(*rooms, y, 0.1, s.start, *WELLS[0], s.jitter, x, 3, 2, 1e-4)
+    out = []
+    for wells in WELLS:
+        x, damping, rooms = s.start.copy(), 1.0, (k.DescentRoom(s.A), k.SlopesRoom(s.n))
+        for eps in STAGES:
+            settings = (s.A @ s.x, 0.1, k.Wells(*wells), s.jitter, eps, 0.03, 2, damping, x)
+            taken, damping = k.descend_within(*rooms, *settings)
+            out += [taken, damping, x.copy()]
+    return out
 
 
-def run_certificate(k, s):
+def run_search(k, s):
     x = np.zeros(s.n)
     likely = np.abs(s.x) + 0.01 * np.cos(np.arange(s.n)) ** 2
-    return k.certify(np.ascontiguousarray(s.B.T), s.b, likely, k.SearchRoom(s.m, s.n), x), x
+    return k.find_support(np.ascontiguousarray(s.B.T), s.b, likely, k.SearchRoom(s.m, s.n), x), x
 
 
 def run_evidence(k, s):
     columns, y, slabs = np.ascontiguousarray(s.A.T), s.A @ s.x, np.array([[0.5, 0.4, 0.1], [0.5, -0.4, 0.1]])
-    z, (x, variance, average, inclusion) = (np.arange(s.n) % 3 == 0).astype(np.int64), np.empty((4, s.n))
-    other, x_2, variance_2 = z.copy(), *np.empty((2, s.n))
+    z, (x, variance) = (np.arange(s.n) % 3 == 0).astype(np.int64), np.empty((2, s.n))
+    sampled, moments = z.copy(), np.empty((5, s.n))
     value = k.climb(k.EvidenceRoom(columns, 2), y, 0.01, 0.2, slabs, z, x, variance)
     tosses = np.random.default_rng(0).random((2, s.n))
-    settings = (y, 0.01, 0.2, slabs, other, tosses, 100, x_2, variance_2, average, inclusion)
-    return (
-        value,
-        k.sample(k.EvidenceRoom(columns, 2), *settings),
-        z,
-        x,
-        variance,
-        other,
-        x_2,
-        variance_2,
-        average,
-        inclusion,
-    )
+    changes = k.sample(k.EvidenceRoom(columns, 2), y, 0.01, 0.2, slabs, sampled, tosses, 100, *moments)
+    return value, changes, z, x, variance, sampled, moments
 
 
 def run_lattice(k, s):
@@ -338,7 +352,7 @@ def run_lasso(k, s):
 
 @pytest.mark.parametrize(
     "run",
-    [run_dense, run_slopes, run_descent, run_noisy_descent, run_certificate, run_evidence, run_lattice, run_lasso],
+    [run_dense, run_slopes, run_descent, run_noisy_descent, run_search, run_evidence, run_lattice, run_lasso],
 )
 @pytest.mark.parametrize(("m", "n"), [(9, 20), (12, 19)])
 def test_all_variants_give_the_same_bits(run, m, n):
@@ -353,20 +367,23 @@ def test_all_variants_give_the_same_bits(run, m, n):
 
 def test_what_is_no_number_ends_every_kernel():
     s = system(9, 20, 4, seed=0)
-    x, variance, average, inclusion = np.empty((4, 20))
+    x, variance, moments = np.empty(20), np.empty(20), np.empty((3, 20))
     for place in ("b", "start", "B"):
         bad = SimpleNamespace(**{**vars(s), place: getattr(s, place).copy()})
         getattr(bad, place).flat[3] = np.nan
         rooms = kernels.DescentRoom(bad.B), kernels.SlopesRoom(20)
-        search = kernels.SearchRoom(9, 20)
-        for wells in WELLS:
-            found, solves = kernels.descend(*rooms, search, bad.b, bad.start, *wells, s.jitter, True, x, 21, 10)
-            assert not found
-            assert solves <= 210
-            assert kernels.descend_within(*rooms, bad.b, 0.1, bad.start, *wells, s.jitter, x, 21, 10, 0.0) <= 210
+        for options in WELLS:
+            wells, exact, noisy = kernels.Wells(*options), bad.start.copy(), bad.start.copy()
+            assert kernels.descend(*rooms, bad.b, wells, s.jitter, 0.1, 0.03, 10, exact) <= 10
+            taken, _ = kernels.descend_within(*rooms, bad.b, 0.1, wells, s.jitter, 0.1, 0.03, 10, 1.0, noisy)
+            assert taken <= 10
+            if place != "start":
+                assert not (np.isfinite(exact).all() and np.isfinite(noisy).all())  # which ends the stages
         columns, slabs, z = np.ascontiguousarray(bad.B.T), np.array([[1.0, 0.0, 1.0]]), np.ones(20, np.int64)
+        found = kernels.find_support(columns, bad.b, np.abs(bad.start), kernels.SearchRoom(9, 20), x)
+        assert not found or np.isfinite(x).all()
         kernels.climb(kernels.EvidenceRoom(columns, 1), bad.b, 0.01, 0.2, slabs, z, x, variance)
-        settings = (bad.b, 0.01, 0.2, slabs, z, np.full((3, 20), 0.5), 100, x, variance, average, inclusion)
+        settings = (bad.b, 0.01, 0.2, slabs, z, np.full((3, 20), 0.5), 100, x, variance, *moments)
         kernels.sample(kernels.EvidenceRoom(columns, 1), *settings)
         penalties, low, high = np.full(20, 0.1), np.full(20, -1.0), np.full(20, 1.0)
         rooms = np.zeros(20), np.empty(20), np.empty(9)

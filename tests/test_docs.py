@@ -55,6 +55,11 @@ def test_the_page_on_orders_shows_the_shipped_tables(name):
     assert found == [ORDER[name]], "python docs/build.py --pages writes them anew"
 
 
+def test_the_page_on_recovery_shows_what_solvers_declare():
+    page = (DOCS / "recovery.md").read_text(encoding="utf-8")
+    assert tables.fill(page, importlib.import_module("recovery_tables").parts()) == page, "run docs/build.py --pages"
+
+
 def test_every_metric_has_a_row():
     rows = re.findall(r"^\| `(\w+)`", PARTS["table"], re.MULTILINE)
     assert rows == list(sg.METRICS)

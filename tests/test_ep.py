@@ -17,8 +17,9 @@ from sparsegauge._compiled import recover as kernels
 from sparsegauge._compiled.expectation import EXPONENTIALS, GAUSSIANS
 from sparsegauge.errors import InvalidInput
 from sparsegauge.recovery.ep import EP, SLABS, legendre_rule
-from sparsegauge.recovery.problem import CALLED_OFF, STOPPED, Problem
+from sparsegauge.recovery.problem import Problem
 from sparsegauge.recovery.quality import relative_error
+from sparsegauge.recovery.status import Status
 from strategies import law
 
 N, M, K = 60, 36, 8
@@ -175,23 +176,34 @@ def test_same_seed_same_result_and_inputs_untouched():
     solver = EP(restarts=2, sweeps=30)
     one, two, other = (solved(A, y, seed=seed, solver=solver) for seed in (3, 3, 4))
     np.testing.assert_array_equal(one.x, two.x)
-    assert one.history == two.history
-    assert one.history != other.history
+    assert one == two
+    assert one != other
     np.testing.assert_array_equal(A, kept[0])
     np.testing.assert_array_equal(y, kept[1])
 
 
-def test_iterates_lead_to_the_support():
+def test_a_run_leads_to_the_support():
     A, x = drawn("normal")
     problem = Problem.of(A, A @ x)
     solver = EP(slabs=("bernoulli-gauss",), restarts=0)
-    iterates = list(solver.iterates(problem, np.random.default_rng(0)))
-    last = iterates[-1]
+    sweeps = list(solver.runs(problem, np.random.default_rng(0)))
+    last = sweeps[-1]
     assert last.ended
     assert last.converged
-    assert not any(iterate.ended for iterate in iterates[:-1])
-    assert set(np.flatnonzero(last.inclusion > 0.5)) == set(np.flatnonzero(x))
+    assert not any(sweep.ended for sweep in sweeps[:-1])
+    assert set(np.flatnonzero(last.inclusion > 0.5)) == set(np.flatnonzero(x)) == set(last.likeliest(K))
     assert relative_error(last.x, x) < 1e-2
+
+
+def test_every_run_ends_once_and_offers_its_answer():
+    A, x = drawn("normal", m=12, k=20)
+    problem, solver = Problem.of(A, A @ x), EP(restarts=2, sweeps=20)
+    ends = [sweep for sweep in solver.runs(problem, np.random.default_rng(0)) if sweep.ended]
+    offered = [iterate for iterate in solver.iterates(problem, np.random.default_rng(0)) if iterate.status is not None]
+    assert len(ends) == len(offered) == len(SLABS) + 2
+    for end, answer in zip(ends, offered, strict=True):
+        np.testing.assert_array_equal(end.x, answer.x)
+        assert (answer.status == Status.CONVERGED) == end.converged
 
 
 @pytest.mark.parametrize("slab", SLABS)
@@ -236,10 +248,10 @@ def test_noise(slab):
 
 def test_stopping_early_is_said():
     A, x = drawn("normal", m=12, k=11)
-    assert solved(A, A @ x, solver=EP(restarts=0, sweeps=5)).status == STOPPED
+    assert solved(A, A @ x, solver=EP(restarts=0, sweeps=5)).status == Status.ITERATION_LIMIT
     calls = []
     found = solved(A, A @ x, callback=lambda nit, x: calls.append(nit) or len(calls) == 3)
-    assert found.status == CALLED_OFF
+    assert found.status == Status.STOPPED_BY_CALLBACK
     assert calls == [5, 10, 15]
 
 
@@ -266,5 +278,5 @@ def test_options_are_checked(options):
 
 def test_complex_systems_are_refused():
     A, x = drawn("normal")
-    with pytest.raises(InvalidInput, match="real systems"):
+    with pytest.raises(InvalidInput, match=r"EP cannot solve complex systems; .*GDSReweighted.* can"):
         solved(A + 1j * A[::-1], A @ x)

@@ -531,6 +531,7 @@ def test_a_failure_is_gone_from_the_page_when_the_next_run_begins(monkeypatch):
 
 def test_the_last_messages_of_a_closed_page_are_not_logged(caplog):
     """A page that is closed while it sends something made Bokeh print a traceback on the terminal."""
+
     class Closed(ServerConnection):
         def __init__(self):
             self._session = None

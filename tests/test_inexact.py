@@ -1,4 +1,4 @@
-"""Measurements that are not exact, and nobody said so: rounded, in single precision, with a little noise."""
+"""Measurements that are not exact, and nobody said so: rounded, in single precision, with a little noise or much."""
 
 import dataclasses
 
@@ -9,18 +9,23 @@ from threadpoolctl import threadpool_limits
 
 import sparsegauge as sg
 from sparsegauge.recovery.explanation import Explanation, is_coincidence
-from sparsegauge.recovery.problem import CALLED_OFF, CONVERGED, INCONSISTENT, INEXACT, INFEASIBLE, Problem, finished
+from sparsegauge.recovery.problem import Problem
+from sparsegauge.recovery.status import Status
 
 KINDS = [
     (distribution, signs)
     for distribution in ("normal", "uniform", "exponential", "binomial")
     for signs in ("natural", "random")
 ]
-ROUNDED = ["3 decimals", "6 decimals", "8 decimals", "float32"]
-NOISY = ["noise 1e-10", "noise 1e-8", "noise 1e-6", "noise 1e-4", "noise 1e-3", "noise 1e-2"]
-BASELINES = [sg.GDSReweighted(), sg.BasisPursuit(), sg.OMP()]
+PERTURBATIONS = [
+    *(f"{decimals} decimals" for decimals in (3, 6, 8, 9, 10, 12)),
+    "float32",
+    *(f"noise {level}" for level in ("1e-12", "1e-10", "1e-9", "1e-8", "1e-6", "1e-4", "1e-3", "1e-2")),
+]
+BASELINES = [sg.GDSReweighted(), sg.BasisPursuit(), sg.OMP(), sg.EP(), sg.SBL(), sg.IRLS()]
+WORST_RATIO = 1.5
 PROBLEMS = 30
-QUICK = 4  # problems per perturbation that are tested every time
+QUICK = 3  # problems per perturbation that are tested every time
 
 
 @pytest.fixture(autouse=True, scope="module")
@@ -46,7 +51,7 @@ def perturbed(A, y, perturbation, rng):
     if perturbation == "float32":
         return A.astype(np.float32), y.astype(np.float32)
     if perturbation.endswith("decimals"):
-        return A, y.round(int(perturbation[0]))
+        return A, y.round(int(perturbation.split()[0]))
     noise = rng.standard_normal(len(y))
     return A, y + float(perturbation.split()[1]) * np.linalg.norm(y) * noise / np.linalg.norm(noise)
 
@@ -65,44 +70,78 @@ def noisy_problem(seed=0, nonzeros=8, m=40, n=80, noise=1e-4):
 def check_against_baselines(seed, perturbation):
     A, y, x = problem(seed, perturbation)
     found = sg.recover(A, y, rng=0)
-    best = min(error(sg.recover(A, y, solver=solver, rng=0).x, x) for solver in BASELINES)
-    assert error(found.x, x) <= 2 * best
-    assert found.residual <= 1.001e-9 * np.linalg.norm(y)
-    assert found.status == (CONVERGED if found.success else INEXACT)
+    best = min(error(sg.recover(A, y, solver=solver, noise=0, rng=0).x, x) for solver in BASELINES)
+    assert error(found.x, x) <= WORST_RATIO * max(best, 1e-12)
+    assert found.success or found.status == Status.NOT_SPARSE
+    assert found.residual <= max(1e-9 * np.linalg.norm(y), 2 * found.noise * np.sqrt(len(y)))
     assert error(found.x, x) < 1e-6 or not found.certified
 
 
 @pytest.mark.parametrize("seed", range(QUICK))
-@pytest.mark.parametrize("perturbation", ROUNDED + NOISY)
-def test_never_worse_than_twice_the_best_baseline(perturbation, seed):
+@pytest.mark.parametrize("perturbation", PERTURBATIONS)
+def test_as_good_as_the_best_baseline(perturbation, seed):
     check_against_baselines(seed, perturbation)
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("seed", range(QUICK, PROBLEMS))
-@pytest.mark.parametrize("perturbation", ROUNDED + NOISY)
-def test_never_worse_than_twice_the_best_baseline_on_more_problems(perturbation, seed):
+@pytest.mark.parametrize("perturbation", PERTURBATIONS)
+def test_as_good_as_the_best_baseline_on_more_problems(perturbation, seed):
     check_against_baselines(seed, perturbation)
 
 
-def test_the_status_says_that_y_looks_noisy_and_what_to_do():
+def test_the_message_says_how_large_the_noise_is():
     A, x = sg.gaussian_matrix(45, 100, rng=1), sg.sparse_signal(100, 12, "normal", rng=0)
     found = sg.recover(A, (A @ x).round(3), rng=0)
-    assert (found.status, found.success, found.certified) == (INEXACT, False, False)
-    assert found.message.startswith("y looks noisy: 12 columns of A")
-    assert "Pass noise=0.0003, or look at trade_off(A, y)" in found.message  # 1e-3 / sqrt(12)
-    assert error(found.x, x) < 4e-4
+    assert (found.status, found.success, found.certified) == (Status.CONVERGED, True, False)
+    assert found.message.startswith("y is noisy: 12 columns of A")
+    assert found.noise == pytest.approx(1e-3 / np.sqrt(12), rel=0.3)
+    assert error(found.x, x) < 1e-4
 
 
-def test_too_few_measurements_are_not_called_noise():
+@pytest.mark.parametrize("decibels", [15, 20, 30, 40, 60])
+def test_the_size_of_the_noise_is_found(decibels):
+    ratios = []
+    for seed in range(6):
+        A, y, x = noisy_problem(seed=seed, nonzeros=8, m=50, n=100, noise=10 ** (-decibels / 20))
+        found = sg.recover(A, y, rng=0)
+        ratios.append(found.noise / (np.linalg.norm(y - A @ x) / np.sqrt(len(y))))
+        assert found.success
+    assert 0.8 < np.median(ratios) < 1.25
+
+
+def test_told_or_not_the_error_is_about_the_same():
+    """Within 1 dB of each other from 15 dB on, on average."""
+    told, not_told = [], []
+    for seed in range(12):
+        A, y, x = noisy_problem(seed=100 + seed, nonzeros=10, m=50, n=100, noise=10 ** (-(15 + 2 * seed) / 20))
+        sigma = np.linalg.norm(y - A @ x) / np.sqrt(len(y))
+        told.append(np.log10(error(sg.recover(A, y, noise=sigma, rng=0).x, x)))
+        not_told.append(np.log10(error(sg.recover(A, y, rng=0).x, x)))
+    assert abs(20 * (np.mean(told) - np.mean(not_told))) < 1
+
+
+@pytest.mark.parametrize("noise", [None, "auto"])
+def test_none_is_auto(noise):
+    A, y, _ = noisy_problem(noise=1e-3)
+    assert sg.recover(A, y, noise=noise, rng=0) == sg.recover(A, y, rng=0)
+
+
+def test_zero_insists_on_exact_measurements():
+    A, y, _ = noisy_problem(noise=1e-3)
+    found = sg.recover(A, y, noise=0, rng=0)
+    assert (found.status, found.success, found.noise) == (Status.INEXACT, False, 0.0)
+    assert 'noise="auto"' in found.message
+    assert found.residual <= 1.001e-9 * np.linalg.norm(y)
+
+
+def test_too_few_measurements_are_no_success():
     rng = np.random.default_rng(0)
     A = rng.standard_normal((20, 60))
     y = A @ rng.standard_normal(60)
     found = sg.recover(A, y, solver=sg.Portfolio(restarts=1, propagations=1), rng=0)
-    assert (found.status, found.success) == (INEXACT, False)
-    assert "too few measurements, or y is noisy" in found.message
-    assert "trade_off(A, y)" in found.message
-    assert found.residual <= 1.001e-9 * np.linalg.norm(y)
+    assert (found.status, found.success) == (Status.NOT_SPARSE, False)
+    assert "too few measurements" in found.message
 
 
 @pytest.mark.parametrize("m", [1, 2, 3])
@@ -111,26 +150,20 @@ def test_hardly_any_measurements(m):
     A = rng.standard_normal((m, 9))
     y = A @ rng.standard_normal(9)
     found = sg.recover(A, y, rng=0)
-    assert found.status == INEXACT
+    assert not found.success
     assert found.residual <= 1.001e-9 * np.linalg.norm(y)
 
 
 @pytest.mark.parametrize("bounds", [(0, None), (0, 5), (-5, 5)])
 def test_bounds(bounds):
     A, y, x = noisy_problem(seed=1)
-    y, x = A @ np.abs(x) + (y - A @ x), np.abs(x)
+    x = np.abs(x) if bounds[0] == 0 else x
+    y = A @ x + 1e-4 * np.linalg.norm(A @ x) * unit(np.random.default_rng(1), len(y))
     found = sg.recover(A, y, bounds=bounds, rng=0)
-    assert found.status == INEXACT
-    assert found.x.min() >= bounds[0]
-    assert found.residual <= 1.001e-9 * np.linalg.norm(y)
+    assert found.success
+    assert np.all(found.x >= bounds[0])
+    assert bounds[1] is None or np.all(found.x <= bounds[1])
     assert error(found.x, x) < 1e-3
-
-
-def test_bounds_within_which_nothing_explains_y():
-    A, y, _ = noisy_problem(seed=1)
-    found = sg.recover(np.abs(A), -np.abs(y), bounds=(0, None), rng=0)
-    assert (found.status, found.success) == (INFEASIBLE, False)
-    assert found.x.min() >= 0
 
 
 def test_complex_systems():
@@ -138,44 +171,38 @@ def test_complex_systems():
     A = rng.standard_normal((40, 80)) + 1j * rng.standard_normal((40, 80))
     x = sg.sparse_signal(80, 8, "normal", rng=rng) * np.exp(2j * np.pi * rng.random(80))
     found = sg.recover(A, (A @ x).round(3), rng=0)
-    assert found.status == INEXACT
-    assert "y looks noisy: 8 columns" in found.message
-    assert found.residual <= 1.001e-9 * np.linalg.norm(A @ x)
+    assert found.success
+    assert "8 columns" in found.message
     assert error(found.x, x) < 1e-3
+    assert np.array_equal(np.flatnonzero(found.inclusion > 0.5), np.flatnonzero(x))
 
 
 def test_operators_and_large_matrices():
     A, y, x = noisy_problem(seed=4)
     as_operator = sg.recover(aslinearoperator(A), y, rng=0)
-    assert as_operator.status == INEXACT
+    assert as_operator.success
     assert error(as_operator.x, x) < 1e-3
     A, y, x = noisy_problem(seed=5, nonzeros=20, m=201, n=1000)
     large = sg.recover(A, y, solver=sg.Portfolio(restarts=0, lattice=False), rng=0)
-    assert large.status == INEXACT
-    assert large.residual <= 1.001e-9 * np.linalg.norm(y)
+    assert large.success
     assert error(large.x, x) < 1e-3
 
 
-def test_a_callback_sees_and_stops_at_what_explains_y():
-    A, y, x = noisy_problem(seed=6, noise=1e-3)
-    seen = []
-
-    def stop_at_the_third(_, x):
-        seen.append(x)
-        return len(seen) == 3
-
-    found = sg.recover(A, y, callback=stop_at_the_third, rng=0)
-    assert found.status == CALLED_OFF
-    assert np.array_equal(found.x, seen[-1])
-    assert all(np.linalg.norm(A @ x - y) <= 1.001e-9 * np.linalg.norm(y) for x in seen)
-    assert error(found.x, x) < 1e-2
-
-
-def test_an_inconsistent_system_keeps_its_status():
+def test_an_inconsistent_system_is_noisy():
+    """More equations than unknowns, or repeated ones that disagree: no exact solution need be looked for."""
     A, y, x = noisy_problem(seed=7)
     found = sg.recover(np.vstack([A, A[0]]), np.append(y, y[0] * (1 + 1e-3)), rng=0)
-    assert found.status == INCONSISTENT
+    assert found.success
+    assert found.noise > 0
     assert error(found.x, x) < 1e-2
+    rng = np.random.default_rng(0)
+    A, x = rng.standard_normal((120, 30)), sg.sparse_signal(30, 5, "normal", rng=1)
+    found = sg.recover(A, A @ x + 0.1 * rng.standard_normal(120), rng=0)
+    assert found.success
+    assert found.noise == pytest.approx(0.1, rel=0.3)
+    assert set(np.flatnonzero(found.inclusion > 0.9)) <= set(np.flatnonzero(x))
+    strict = sg.recover(A, A @ x + 0.1 * rng.standard_normal(120), noise=0, rng=0)
+    assert strict.status in (Status.INCONSISTENT, Status.DETERMINED)
 
 
 def test_the_search_ends_early_where_y_is_clearly_noisy():
@@ -185,24 +212,14 @@ def test_the_search_ends_early_where_y_is_clearly_noisy():
     assert found.nit == longer.nit
 
 
-@pytest.mark.parametrize("baseline", [sg.BasisPursuit, sg.OMP])
-def test_basis_pursuit_and_matching_pursuit_are_asked_where_the_others_fail(baseline, monkeypatch):
-    A, y, x = noisy_problem(seed=11, nonzeros=14, m=20, n=60, noise=1e-3)
-    solver = sg.Portfolio(restarts=0, propagations=0, lattice=False)
-    assert error(sg.recover(A, y, solver=solver, rng=0).x, x) > 0.1
-    monkeypatch.setattr(baseline, "solve", lambda self, problem, rng: finished(problem, x))
-    assert error(sg.recover(A, y, solver=solver, rng=0).x, x) < 0.05
-
-
 def test_part_of_an_exact_signal_does_not_end_the_search():
-    """Four columns explain y better than chance would, but leave 40 % of it: the right ones are found later."""
-    rng = np.random.default_rng(0)
-    A, x = sg.gaussian_matrix(38, 100, rng=rng), sg.sparse_signal(100, 3, "normal", rng=rng)
-    y = A @ x
-    large = Explanation.of(Problem.of(A, y + 0.1 * np.linalg.norm(y) * unit(rng, 38)), x)
-    small = Explanation.of(Problem.of(A, y + 0.01 * np.linalg.norm(y) * unit(rng, 38)), x)
-    assert np.count_nonzero(large.x) == np.count_nonzero(small.x) == 3
-    assert (large.is_clear, small.is_clear) == (False, True)
+    """Few large coefficients explain most of y, as if the rest were noise; the exact solution is found all the same."""
+    for seed in range(4):
+        rng = np.random.default_rng([7, seed])
+        A, x = sg.gaussian_matrix(70, 100, rng=rng), sg.sparse_signal(100, 40, "exponential", signs="random", rng=rng)
+        found = sg.recover(A, A @ x, rng=0)
+        assert found.certified
+        assert error(found.x, x) < 1e-9
 
 
 def test_many_nonzeros_are_not_too_many_for_the_criterion():

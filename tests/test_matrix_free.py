@@ -10,9 +10,10 @@ from scipy.sparse.linalg import LinearOperator
 import sparsegauge as sg
 from sparsegauge._compiled import recover as kernels
 from sparsegauge._compiled.thresholds import SLOPE_NODES, node_magnitude
-from sparsegauge.recovery.problem import CALLED_OFF, Problem
+from sparsegauge.recovery.problem import Problem
 from sparsegauge.recovery.quality import psnr
 from sparsegauge.recovery.shrinkage import Shape, tabulate_slopes
+from sparsegauge.recovery.status import Status
 
 N, M = 8_192, 2_048  # beyond what is written out
 OURS = sg.GDSReweighted()
@@ -180,7 +181,7 @@ def test_the_callback_sees_every_step_and_stops_it():
         return step == 4
 
     found = sg.recover(A, A.matvec(x), solver=OURS, callback=callback)
-    assert found.status == CALLED_OFF
+    assert found.status == Status.STOPPED_BY_CALLBACK
     assert [step for step, _ in seen] == [1, 2, 3, 4]
     assert seen[-1][1] < seen[0][1]
 

@@ -1,5 +1,7 @@
 """Recovery with noise: what every solver that takes noise obeys, and the front of sparsity against residual."""
 
+import itertools
+
 import numpy as np
 import pytest
 from threadpoolctl import threadpool_limits
@@ -7,9 +9,11 @@ from threadpoolctl import threadpool_limits
 import sparsegauge as sg
 from sparsegauge import trade_off
 from sparsegauge._arrays.systems import noise_norm
-from sparsegauge.recovery.noisy import Model, pruned
+from sparsegauge.recovery.noisy import prune
 from sparsegauge.recovery.portfolio import WELLS
-from sparsegauge.recovery.problem import Problem, Solver, finished
+from sparsegauge.recovery.problem import Problem
+from sparsegauge.recovery.spike_slab import Model
+from sparsegauge.recovery.status import Status
 
 QUICK_SPSA = sg.SPSA(iterations=4000)
 SOLVERS = [
@@ -151,11 +155,21 @@ def test_complex_systems():
     assert error(found.x, x) < 0.05
 
 
-def test_a_callback_sees_it_and_can_stop_it():
+def test_a_callback_sees_every_stage_and_can_stop_it():
     A, _, y, deviation = draw(7)
     seen = []
-    found = sg.recover(A, y, noise=deviation, solver=sg.GDSReweighted(), callback=lambda k, x: seen.append(k) or k == 5)
-    assert seen == [1, 2, 3, 4, 5]
+
+    def stop_at_the_fifth(k, x):
+        seen.append((k, x))
+        return len(seen) == 5
+
+    found = sg.recover(A, y, noise=deviation, solver=sg.GDSReweighted(), callback=stop_at_the_fifth)
+    steps = [k for k, _ in seen]
+    assert len(seen) == 5
+    assert steps[0] >= 1
+    assert all(1 <= later - earlier <= sg.GDSReweighted().steps for earlier, later in itertools.pairwise(steps))
+    assert (found.status, found.nit) == (Status.STOPPED_BY_CALLBACK, steps[-1])
+    assert np.array_equal(found.x, seen[-1][1])
     assert not found.success
 
 
@@ -163,12 +177,16 @@ def test_a_callback_sees_it_and_can_stop_it():
 
 
 def test_a_right_guess_wins_over_wrong_ones():
-    A, x, y, deviation = draw(8)
-    model = Model.of(Problem.of(A, y, noise=deviation))
-    right = model.best(x)
-    shuffled = np.random.default_rng(0).permutation(x)
-    assert set(np.flatnonzero(right.z)) <= set(np.flatnonzero(x))
-    assert right.evidence >= model.best(shuffled).evidence - 1e-9  # both may end at the same z, up to rounding
+    """Nearly always: a climb by single changes may end at a lower maximum, for which there are several guesses."""
+    wins, needless, seeds = 0, 0, range(20)
+    for seed in seeds:
+        A, x, y, deviation = draw(seed)
+        model = Model.of(Problem.of(A, y, noise=deviation))
+        right, wrong = model.best(x), model.best(np.random.default_rng(0).permutation(x))
+        wins += right.score >= wrong.score - 1e-5  # both may end at the same z, and learn rho and the slab up to that
+        needless += np.count_nonzero(right.z[x == 0])
+    assert wins >= 0.9 * len(seeds)
+    assert needless <= 0.02 * 8 * len(seeds)
 
 
 def test_the_climb_ends_where_no_single_change_helps():
@@ -184,7 +202,7 @@ def test_the_climb_ends_where_no_single_change_helps():
         return -0.5 * (np.linalg.slogdet(C)[1] + r @ np.linalg.solve(C, r)) + prior.sum()
 
     for alike in (False, True):
-        state = model.climbed(x / model.unit, alike)
+        state = model.climb(x / model.unit, alike=alike)
         assert state.evidence == pytest.approx(evidence(state, state.z), rel=1e-8)
         for i in range(20):
             for k in range(len(state.slabs) + 1):
@@ -201,15 +219,16 @@ def test_the_choice_is_as_good_as_what_it_chooses_from():
         found = sg.Portfolio(restarts=2, propagations=0).solve(problem, np.random.default_rng(0)).x
         assert problem.residual(found) <= problem.noise * (1 + 1e-6)
         chosen.append(error(found, x))
-        alone.append([error(solver.run(problem, np.random.default_rng(0))[0], x) for solver in WELLS])
+        ends = [list(solver.descend(problem, np.random.default_rng(0)))[-1] for solver in WELLS]
+        alone.append([error(end.x, x) for end in ends])
     assert np.mean(chosen) < np.mean(alone, axis=0).min()
 
 
 def test_pruning_finds_the_support():
     A, x, y, deviation = draw(10, ratio=40, distribution="binomial")
-    found, score = pruned(Problem.of(A, y, noise=deviation), x + 0.01 * np.random.default_rng(0).standard_normal(80))
+    found, score = prune(Problem.of(A, y, noise=deviation), x + 0.01 * np.random.default_rng(0).standard_normal(80))
     assert np.array_equal(found != 0, x != 0)
-    assert score > pruned(Problem.of(A, y, noise=deviation), np.roll(x, 1))[1]
+    assert score > prune(Problem.of(A, y, noise=deviation), np.roll(x, 1))[1]
 
 
 # ---- the front
@@ -312,11 +331,11 @@ def test_a_front_is_drawn(front):
     assert front[-1].plot(ax) is ax
 
 
-class Exact(Solver):
-    """Does not look at the noise."""
+class _Exact(sg.Solver):
+    """Says that it allows for noise, and does not look at it."""
 
-    def solve(self, problem, rng, callback=None):
-        return finished(problem, problem.start())
+    def iterates(self, problem, rng):
+        yield sg.Iterate(problem.start(), status=sg.Status.CONVERGED)
 
 
 @pytest.mark.parametrize(
@@ -328,7 +347,7 @@ class Exact(Solver):
         ("order", {"order": 0.5}),
         ("rng", {"rng": "seed"}),
         ("honour", {"solver": sg.OMP(nonzeros=1)}),
-        ("honours noise", {"solver": Exact()}),
+        ("honours noise", {"solver": _Exact()}),
     ],
 )
 def test_bad_options_get_a_reason(match, options):

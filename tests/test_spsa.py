@@ -6,14 +6,17 @@ import sys
 
 import numpy as np
 import pytest
+from scipy.sparse.linalg import aslinearoperator
 
 import sparsegauge as sg
+from sparsegauge._arrays import systems
 from sparsegauge._compiled import available_variants
 from sparsegauge._compiled import recover as kernels
-from sparsegauge.recovery.problem import CALLED_OFF, CONVERGED, STOPPED, Problem
+from sparsegauge.recovery.problem import Problem
 from sparsegauge.recovery.quality import relative_error
 from sparsegauge.recovery.spsa import SPSA
 from sparsegauge.recovery.spsa_workspace import Workspace
+from sparsegauge.recovery.status import Status
 from sparsegauge.simulate import gaussian_matrix, sparse_signal
 
 SHORT = SPSA(iterations=300)
@@ -40,7 +43,7 @@ def test_easy_problems_are_recovered(distribution):
         A, y, x = draw(distribution, seed=seed)
         found = solved(A, y, SPSA())
         assert relative_error(found.x, x) < 1e-3
-        assert found.status == CONVERGED
+        assert found.status == Status.CONVERGED
         assert found.success
 
 
@@ -130,13 +133,32 @@ def test_reports_do_not_change_the_course():
     np.testing.assert_array_equal(watched.x, solved(A, y).x)
     assert [k for k, _ in seen] == list(range(6, 301, 6))
     assert len(watched.history) == 50
+    assert watched.history == solved(A, y).history
+    assert watched.nfev == solved(A, y).nfev == 2 * (300 + 32)
     assert max(np.linalg.norm(A @ x - y) for _, x in seen) < 1e-9 * np.linalg.norm(y)
+
+
+def test_a_callback_gets_a_copy():
+    A, y, _ = draw()
+
+    def spoil(k, x):
+        x[:] = np.nan
+
+    np.testing.assert_array_equal(solved(A, y, callback=spoil).x, solved(A, y).x)
+
+
+def test_fewer_iterations_than_reports():
+    A, y, _ = draw()
+    seen = []
+    found = solved(A, y, SPSA(iterations=7), callback=lambda k, _: seen.append(k))
+    assert seen == list(range(1, 8))
+    assert (found.nit, len(found.history)) == (7, 7)
 
 
 def test_a_callback_can_stop():
     A, y, _ = draw()
     found = solved(A, y, callback=lambda k, x: k >= 60)
-    assert (found.status, found.nit, found.success) == (CALLED_OFF, 60, False)
+    assert (found.status, found.nit, found.success) == (Status.STOPPED_BY_CALLBACK, 60, False)
 
 
 @pytest.mark.parametrize("metric", list(sg.METRICS))
@@ -175,7 +197,7 @@ def test_bounds_hold_and_help():
 def test_too_large_a_gain_is_reported_and_not_returned():
     A, y, _ = draw()
     found = solved(A, y, SPSA(metric=lambda x: -np.sum(np.abs(x) ** 3), a=1e6, iterations=100))
-    assert found.status == STOPPED
+    assert found.status == Status.ITERATION_LIMIT
     assert "smaller a" in found.message
     assert np.isfinite(found.x).all()
     assert not found.success
@@ -183,13 +205,17 @@ def test_too_large_a_gain_is_reported_and_not_returned():
 
 def test_too_few_iterations_are_reported():
     A, y, _ = draw()
-    assert solved(A, y, SPSA(iterations=10, tolerance=0.0)).status == STOPPED
+    assert solved(A, y, SPSA(iterations=10, tolerance=0.0)).status == Status.ITERATION_LIMIT
 
 
-def test_complex_systems_are_refused():
+def test_what_is_not_declared_is_refused(monkeypatch):
+    assert (SPSA.supports.complex, SPSA.supports.operators, SPSA.supports.bounds) == (False, False, "any")
     A, y, _ = draw()
-    with pytest.raises(sg.InvalidInput, match="real systems"):
+    with pytest.raises(sg.InvalidInput, match=r"SPSA cannot solve complex systems; .*GDSAscent.* can"):
         solved(A + 0j, y)
+    monkeypatch.setattr(systems, "LARGEST_MATRIX", 10)
+    with pytest.raises(sg.InvalidInput, match=r"SPSA cannot use an operator .*GDSAscent.* can"):
+        solved(aslinearoperator(A), y)
 
 
 @pytest.mark.parametrize(

@@ -10,33 +10,40 @@ __version__ = "0.1.0"
 # Public name -> the module that holds it. Loaded on first use: `import sparsegauge` loads neither NumPy nor matplotlib.
 _WHERE = {
     "Audit": "criteria.audit",
-    "BasisPursuit": "recovery.rivals",
+    "BasisPursuit": "recovery.baselines",
     "CRITERIA": "criteria.table",
+    "Capabilities": "recovery.solver",
+    "Certificate": "recovery.result",
     "CoefficientNormaliser": "normalise",
-    "DantzigSelector": "recovery.rivals",
+    "DantzigSelector": "recovery.baselines",
     "EP": "recovery.ep",
     "GDSAscent": "recovery.ascent",
     "GDSReweighted": "recovery.reweighted",
-    "IRLS": "recovery.rivals",
+    "IRLS": "recovery.baselines",
     "InvalidInput": "errors",
-    "LARS": "recovery.rivals",
-    "Lasso": "recovery.rivals",
+    "Iterate": "recovery.driver",
+    "LARS": "recovery.baselines",
+    "Lasso": "recovery.baselines",
     "METRICS": "metrics.catalogue",
     "Metric": "metrics.catalogue",
-    "MinimumNorm": "recovery.rivals",
+    "MinimumNorm": "recovery.baselines",
     "MissingExtra": "errors",
-    "OMP": "recovery.rivals",
+    "OMP": "recovery.baselines",
     "PaperAudit": "criteria.claims",
     "Portfolio": "recovery.portfolio",
+    "Problem": "recovery.problem",
     "Recommendation": "study.lookup",
-    "Recovery": "recovery.problem",
-    "ReweightedL1": "recovery.rivals",
-    "SBL": "recovery.rivals",
-    "SL0": "recovery.rivals",
+    "Recovery": "recovery.result",
+    "ReweightedL1": "recovery.baselines",
+    "SBL": "recovery.baselines",
+    "SL0": "recovery.baselines",
+    "SOLVERS": "recovery.registry",
     "SPSA": "recovery.spsa",
+    "Solver": "recovery.solver",
     "SparseRecovery": "recovery.estimator",
     "SparsegaugeError": "errors",
     "StaleStudy": "errors",
+    "Status": "recovery.status",
     "Study": "study.plan",
     "TradeOff": "recovery.trade_off",
     "Verdict": "criteria.audit",
@@ -85,7 +92,7 @@ _WHERE = {
     "pq_index": "metrics.norms",
     "pq_mean": "metrics.norms",
     "recommend_order": "study.lookup",
-    "recover": "recovery.portfolio",
+    "recover": "recovery.entry",
     "run_study": "study.run",
     "s_gini": "metrics.gini_family",
     "sparse_signal": "simulate",
@@ -103,6 +110,8 @@ __all__ = [  # noqa: RUF022 (all capitals first, then by name)
     "Audit",
     "BasisPursuit",
     "CRITERIA",
+    "Capabilities",
+    "Certificate",
     "CoefficientNormaliser",
     "DantzigSelector",
     "EP",
@@ -110,6 +119,7 @@ __all__ = [  # noqa: RUF022 (all capitals first, then by name)
     "GDSReweighted",
     "IRLS",
     "InvalidInput",
+    "Iterate",
     "LARS",
     "Lasso",
     "METRICS",
@@ -119,15 +129,19 @@ __all__ = [  # noqa: RUF022 (all capitals first, then by name)
     "OMP",
     "PaperAudit",
     "Portfolio",
+    "Problem",
     "Recommendation",
     "Recovery",
     "ReweightedL1",
     "SBL",
     "SL0",
+    "SOLVERS",
     "SPSA",
+    "Solver",
     "SparseRecovery",
     "SparsegaugeError",
     "StaleStudy",
+    "Status",
     "Study",
     "TradeOff",
     "Verdict",
@@ -225,12 +239,7 @@ if TYPE_CHECKING:
     )
     from .normalise import CoefficientNormaliser, normalised_gds
     from .recovery.ascent import GDSAscent
-    from .recovery.ep import EP
-    from .recovery.estimator import SparseRecovery
-    from .recovery.portfolio import Portfolio, recover
-    from .recovery.problem import Recovery
-    from .recovery.reweighted import GDSReweighted
-    from .recovery.rivals import (
+    from .recovery.baselines import (
         IRLS,
         LARS,
         OMP,
@@ -242,7 +251,18 @@ if TYPE_CHECKING:
         MinimumNorm,
         ReweightedL1,
     )
+    from .recovery.driver import Iterate
+    from .recovery.entry import recover
+    from .recovery.ep import EP
+    from .recovery.estimator import SparseRecovery
+    from .recovery.portfolio import Portfolio
+    from .recovery.problem import Problem
+    from .recovery.registry import SOLVERS
+    from .recovery.result import Certificate, Recovery
+    from .recovery.reweighted import GDSReweighted
+    from .recovery.solver import Capabilities, Solver
     from .recovery.spsa import SPSA
+    from .recovery.status import Status
     from .recovery.trade_off import TradeOff, trade_off
     from .signals import demo, windows
     from .simulate import gaussian_matrix, sparse_signal

@@ -14,7 +14,7 @@ from ..errors import InvalidInput
 
 @dataclass(frozen=True)
 class Parameter:
-    """A metric's parameter: its name, default and range; `str` of it reads like "0 < p <= 1"."""
+    """A parameter: its name, default (nan for none) and range; `str` of it reads like "0 < p <= 1"."""
 
     name: str
     default: float
@@ -42,9 +42,8 @@ class Parameter:
             value = value[()]
         number = check_number(self.name, value)
         if number not in self:
-            raise InvalidInput(
-                f"{self.name} must satisfy {self}, got {value!r}; the default is {self.name}={self.default:g}"
-            )
+            remedy = "" if math.isnan(self.default) else f"; the default is {self.name}={self.default:g}"
+            raise InvalidInput(f"{self.name} must satisfy {self}, got {value!r}{remedy}")
         return number
 
 

@@ -78,10 +78,20 @@ def _as_matrix(A: Any) -> NDArray[Any]:
 
 
 def _as_vector(name: str, values: Any, length: int) -> NDArray[Any]:
+    if np.ma.isMaskedArray(values) and np.ma.getmaskarray(values).any():
+        raise InvalidInput(
+            f"{name} has {int(np.ma.getmaskarray(values).sum())} masked entries; leave them out, with their rows of A: "
+            "recover(A[~y.mask], y.compressed())"
+        )
     try:
         array = np.asarray(values)
     except Exception as error:
         raise InvalidInput(f"{name} cannot be made into an array ({error}); pass a list of numbers") from error
+    if array.ndim == 2 and array.shape[0] == length:
+        raise InvalidInput(
+            f"{name} must be one-dimensional, got shape {array.shape}; recover one column at a time, for instance "
+            f"{name}[:, 0]"
+        )
     if array.dtype.kind not in "biufc" or array.ndim != 1:
         raise InvalidInput(f"{name} must be one-dimensional numbers, got shape {array.shape}, dtype {array.dtype}")
     if len(array) != length:
@@ -116,8 +126,14 @@ def as_bounds(bounds: Any, n: int) -> tuple[Array, Array] | None:
     """(low, high), numbers or arrays or None on either side, as two arrays; None where nothing is bounded."""
     if bounds is None:
         return None
+    if hasattr(bounds, "lb") and hasattr(bounds, "ub"):  # scipy.optimize.Bounds
+        bounds = tuple(
+            side[0] if np.size(side) == 1 and np.ndim(side) == 1 else side for side in (bounds.lb, bounds.ub)
+        )
     if isinstance(bounds, str) or not hasattr(bounds, "__len__") or len(bounds) != 2:
-        raise InvalidInput(f"bounds must be a pair (low, high), e.g. (0, None) for x >= 0, got {bounds!r}")
+        raise InvalidInput(
+            f"bounds must be a pair (low, high) such as (0, None) for x >= 0, or scipy.optimize.Bounds, got {bounds!r}"
+        )
     low, high = (_bound(side, n, default) for side, default in zip(bounds, (-math.inf, math.inf), strict=True))
     if np.any(low > high):
         raise InvalidInput("bounds: low must not exceed high anywhere")
@@ -139,12 +155,13 @@ def as_noise(noise: Any, m: int) -> float:
 
     A number is the standard deviation of each measurement's noise; ("residual", r) is the bound r itself.
     """
-    if isinstance(noise, tuple) and len(noise) == 2 and noise[0] == "residual":
-        bound = check_number("the residual bound", noise[1])
-    else:
-        bound = check_number("noise", noise) * noise_norm(m)
+    told = noise[1] if isinstance(noise, tuple) and len(noise) == 2 and noise[0] == "residual" else noise
+    try:
+        bound = check_number("noise", told) * (1.0 if told is not noise else noise_norm(m))
+    except InvalidInput:
+        bound = math.nan
     if not 0 <= bound < math.inf:
-        raise InvalidInput(f"noise must be a standard deviation >= 0 or ('residual', r >= 0), got {noise!r}")
+        raise InvalidInput(f"noise must be 'auto', a standard deviation >= 0 or ('residual', r >= 0), got {noise!r}")
     return bound
 
 

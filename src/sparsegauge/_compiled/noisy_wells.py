@@ -11,7 +11,7 @@ import math
 from .dense import factor_with_jitter, multiply_halves, multiply_vector, scale_rows, solve_lower, solve_upper
 from .lanes import dot, fill
 from .vocabulary import Array, Values, entry
-from .wells import FIRST_WIDTH, SETTLED, DescentRoom, SlopesRoom, copy_values, has_settled, subtract_image, weigh
+from .wells import DescentRoom, SlopesRoom, Wells, copy_values, has_settled, subtract_image, weigh
 
 NEWTON_STEPS = 20  # of the secular equation, at most
 ON_SPHERE = 1e-2  # how near to the radius an intermediate x has to be
@@ -73,25 +73,16 @@ def solve_within(
 
 @entry
 def descend_within(
-    room: DescentRoom, slopes_room: SlopesRoom, y: Values, radius: float, start: Values, p: float, floor: float,
-    beta: float, power: float, r: float, side: float, jitter: Values, x: Array, stages: int, steps: int, last: float,
-) -> int:  # fmt: skip
-    """Run from wide wells to those whose eps is `last`; return the number of solves."""
-    n = len(start)
-    copy_values(start, x)
-    width = FIRST_WIDTH * dot(start, start, n) / n
-    eps = width
+    room: DescentRoom, slopes_room: SlopesRoom, y: Values, radius: float, wells: Wells, jitter: Values, eps: float,
+    settled: float, steps: int, damping: float, x: Array,
+) -> tuple[int, float]:  # fmt: skip
+    """Take steps as `wells.descend` does; return how many, and the damping to go on with."""
     solves = 0
-    damping = 1.0
-    for _ in range(stages):
-        for _ in range(steps):
-            copy_values(x, room.previous)
-            weigh(x, eps, p, floor, beta, power, r, side, jitter, slopes_room, room.weight, room.target)
-            damping = solve_within(room, y, radius, room.weight, room.target, damping, ON_SPHERE, x)
-            solves += 1
-            if has_settled(x, room.previous, SETTLED * SETTLED * eps / width):
-                break
-        if eps <= last:
+    for _ in range(steps):
+        copy_values(x, room.previous)
+        weigh(x, eps, wells, jitter, slopes_room, room.weight, room.target)
+        damping = solve_within(room, y, radius, room.weight, room.target, damping, ON_SPHERE, x)
+        solves += 1
+        if has_settled(x, room.previous, settled * settled):
             break
-        eps *= 0.5
-    return solves
+    return solves, damping

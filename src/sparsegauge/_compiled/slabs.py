@@ -40,6 +40,7 @@ class EvidenceRoom:
     priors: Array
     logs: Array
     means: Array
+    squares: Array
 
     def __init__(self, columns: Matrix, slabs: int) -> None:
         n, m = columns.shape
@@ -57,7 +58,7 @@ class EvidenceRoom:
         self.lower = AlignedMatrix(width, m).values
         self.Q, self.S, self.along = np.empty((3, n))
         self.left, self.solution = np.empty((2, width))
-        self.priors, self.logs, self.means = np.empty((3, slabs + 1))
+        self.priors, self.logs, self.means, self.squares = np.empty((4, slabs + 1))
 
 
 @kernel
@@ -151,21 +152,24 @@ def write_priors(rho: float, slabs: Matrix, priors: Array) -> None:
 
 
 @kernel
-def write_odds(Q: float, S: float, now: int, slabs: Matrix, priors: Values, logs: Array, means: Array) -> None:
-    """Write, for one coefficient, the log of each slab's odds against zero, and the mean of x_i under each."""
+def write_odds(Q: float, S: float, now: int, slabs: Matrix, room: EvidenceRoom) -> None:
+    """Write, for one coefficient, the log of each slab's odds against zero, and the means of x_i and x_i^2 under each."""
     if now > 0:  # as if it were zero
         share = 1.0 - slabs[now - 1, 2] * S
         Q = (Q + slabs[now - 1, 1] * S) / share
         S = S / share
-    logs[0] = 0.0
-    means[0] = 0.0
+    room.logs[0] = 0.0
+    room.means[0] = 0.0
+    room.squares[0] = 0.0
     for k in range(slabs.shape[0]):
         mean = slabs[k, 1]
         variance = slabs[k, 2]
         wide = 1.0 + variance * S
         fit = (variance * Q * Q + 2.0 * Q * mean - mean * mean * S) / (2.0 * wide)
-        logs[k + 1] = priors[k + 1] - 0.5 * math.log(wide) + fit
-        means[k + 1] = (mean + variance * Q) / wide
+        room.logs[k + 1] = room.priors[k + 1] - 0.5 * math.log(wide) + fit
+        center = (mean + variance * Q) / wide
+        room.means[k + 1] = center
+        room.squares[k + 1] = center * center + variance / wide
 
 
 @kernel
@@ -197,7 +201,7 @@ def climb(
         where = -1
         what = 0
         for i in range(n):
-            write_odds(room.Q[i], room.S[i], z[i], slabs, room.priors, room.logs, room.means)
+            write_odds(room.Q[i], room.S[i], z[i], slabs, room)
             for k in range(len(room.logs)):
                 if room.logs[k] - room.logs[z[i]] > most:
                     most = room.logs[k] - room.logs[z[i]]
@@ -230,13 +234,13 @@ def share_out(logs: Array) -> None:
 @entry
 def sample(
     room: EvidenceRoom, y: Values, noise: float, rho: float, slabs: Matrix, z: Indices, tosses: Matrix, flips: int,
-    x: Array, variance: Array, average: Array, inclusion: Array,
+    x: Array, variance: Array, average: Array, square: Array, inclusion: Array,
 ) -> int:  # fmt: skip
-    """Sweep over z as Gibbs did, once for each row of `tosses`; return how many z_i changed.
+    """Sweep over z by Gibbs sampling, once per row of `tosses`; return how many z_i changed.
 
-    `average` and `inclusion` are the mean of x and the probability of z != 0 over the sweeps, each before its toss (Rao
-    and Blackwell), `x` and `variance` those given the last z. It ends after the sweep
-    that makes the `flips`-th change.
+    `average`, `square` and `inclusion` are the means of x and x^2 and the probability of z != 0 over the sweeps, each
+    before its toss (Rao-Blackwellised); `x` and `variance` are those given the last z. It ends after the sweep that
+    makes the `flips`-th change.
     """
     n = len(z)
     count = len(room.logs)
@@ -244,12 +248,13 @@ def sample(
     write_priors(rho, slabs, room.priors)
     for i in range(n):
         average[i] = 0.0
+        square[i] = 0.0
         inclusion[i] = 0.0
     changes = 0
     sweeps = 0
     while sweeps < tosses.shape[0] and (sweeps == 0 or changes < flips):
         for i in range(n):
-            write_odds(room.Q[i], room.S[i], z[i], slabs, room.priors, room.logs, room.means)
+            write_odds(room.Q[i], room.S[i], z[i], slabs, room)
             share_out(room.logs)
             at = tosses[sweeps, i]
             k = 0
@@ -257,6 +262,7 @@ def sample(
                 at -= room.logs[k]
                 k += 1
             average[i] += dot(room.logs, room.means, count)
+            square[i] += dot(room.logs, room.squares, count)
             inclusion[i] += 1.0 - room.logs[0]
             if k != z[i]:
                 choose_slab(room, slabs, z, i, k)
@@ -264,6 +270,7 @@ def sample(
         sweeps += 1
     for i in range(n):
         average[i] /= sweeps
+        square[i] /= sweeps
         inclusion[i] /= sweeps
     if changes > 0:
         set_up_evidence(room, y, noise, rho, slabs, z)

@@ -1,4 +1,4 @@
-"""The certificate's search: which few columns, beside the likely ones, explain b exactly?
+"""The search for exact solutions: which few columns, beside the likely ones, explain b exactly?
 
 Ordered-statistics decoding, as in coding theory. T holds the rank - SPARE coefficients that are most likely not zero.
 In the complement of span(B_T), of dimension SPARE, at most three more columns are looked for whose span holds what is
@@ -16,7 +16,8 @@ from .lanes import add_row, dot, row_dot, row_times
 from .vocabulary import Array, Indices, Matrix, Values, entry, kernel, record
 
 SPARE = 5
-MARGIN = 2  # a certificate needs at least so many equations more than non-zeros
+MARGIN = 2  # an exact solution has at least so many equations more than non-zeros
+MOST_REFITS = 100  # per search: where more sets of columns nearly fit, none of them is exact
 PARALLEL = 1e-11  # 1 - cos^2 of two vectors that are looked at more closely
 EXACT_FIT = 1e-9  # relative residual of a fit that counts as exact
 SEARCHED_COLUMNS = 160  # columns outside T that are searched, the likeliest first
@@ -26,11 +27,12 @@ VANISHING = 1e-9  # of a squared length: what is less after a projection is roun
 
 @record
 class SearchRoom:
-    """Working memory of `certify` for an m x n matrix."""
+    """Working memory of `find_support` for an m x n matrix."""
 
     order: Indices
     spare_order: Indices
     chosen: Indices
+    refits: Indices  # how many this search has made, as its only entry
     basis: Matrix
     complement: Matrix
     C: Matrix
@@ -49,6 +51,7 @@ class SearchRoom:
         searched = min(SEARCHED_COLUMNS, max(n - (m - spare), 0))
         self.order, self.spare_order = np.empty((2, n), np.int64)
         self.chosen = np.empty(n, np.int64)
+        self.refits = np.zeros(1, np.int64)
         self.basis = np.empty((m + 1, m))
         self.complement = np.empty((spare, m))
         self.C = np.empty((spare, searched))
@@ -128,6 +131,9 @@ def accept(
 
     T is order[:size], and the others are given by their places behind it, -1 for none. Needless ones are dropped.
     """
+    if room.refits[0] >= MOST_REFITS:
+        return False
+    room.refits[0] += 1
     count = size
     for j in range(size):
         room.chosen[j] = room.order[j]
@@ -154,7 +160,7 @@ def accept(
 
 
 @entry
-def certify(columns: Matrix, b: Values, likely: Values, room: SearchRoom, x: Array) -> bool:
+def find_support(columns: Matrix, b: Values, likely: Values, room: SearchRoom, x: Array) -> bool:
     """Return whether an exact fit with few non-zeros lies near the order of `likely`; it is written into x.
 
     Row j of `columns` is column j of B, and may be longer.
@@ -162,6 +168,7 @@ def certify(columns: Matrix, b: Values, likely: Values, room: SearchRoom, x: Arr
     m = len(b)
     spare = min(SPARE, m - 1)
     size = m - spare
+    room.refits[0] = 0
     order_descending(likely, room.order, room.spare_order)
     for j in range(size):
         for t in range(m):

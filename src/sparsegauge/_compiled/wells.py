@@ -17,11 +17,13 @@ from .dense import (
 )
 from .lanes import LANES, add_row, dot, fill, join_lanes, total_of
 from .powers import exp, log, real_power, sum_real_powers
-from .support import SearchRoom, certify
 from .vocabulary import Array, Lanes, Matrix, Values, entry, kernel, record
 
 HALVINGS = 21
 STEPS_PER_STAGE = 10
+FULL_WELL_FROM = 1.5  # the well at the common level is used between these orders, ...
+FULL_WELL_TO = 4.0
+NO_WELL_FROM = 6.0  # ... fades towards order 1 and up to this one, and is left out beyond
 FIRST_WIDTH = 4.0  # eps_0 in units of the mean square of the start
 SETTLED = 0.03
 PENALTY = 10.0  # on the wrong side of zero, of the one-sided form
@@ -45,6 +47,22 @@ class SlopesRoom:
     def __init__(self, n: int) -> None:
         self.c, self.w, self.unit_c, self.shifted, self.power, self.raised = np.empty((6, n))
         self.sums, self.coefficients = np.empty((2, LARGEST_EVEN_SLOPE))
+
+
+@record
+class Wells:
+    """The options of `GDSReweighted`, under the same names: order p, floor, well, sharpness, exponent r and side."""
+
+    order: float
+    floor: float
+    well: float
+    sharpness: float
+    exponent: float
+    side: float
+
+    def __init__(self, order: float, floor: float, well: float, sharpness: float, exponent: float, side: float) -> None:
+        self.order, self.floor, self.well = order, floor, well
+        self.sharpness, self.exponent, self.side = sharpness, exponent, side
 
 
 @record
@@ -178,6 +196,7 @@ def add_pair_slopes(c: Values, i: int, power: float, w: Array) -> tuple[float, f
         for k in range(LANES):
             d = own - c[j + k]
             slope = math.copysign(real_power(abs(d), power), d)
+            slope = slope if d != 0.0 else 0.0
             w[j + k] -= slope
             slope_lane[k] += slope
             product_lane[k] += slope * d
@@ -185,6 +204,7 @@ def add_pair_slopes(c: Values, i: int, power: float, w: Array) -> tuple[float, f
     while j < i:
         d = own - c[j]
         slope = math.copysign(real_power(abs(d), power), d)
+        slope = slope if d != 0.0 else 0.0
         w[j] -= slope
         slope_rest += slope
         product_rest += slope * d
@@ -200,23 +220,24 @@ def raise_all(x: Values, p: float, out: Array, n: int) -> None:
 
 
 @entry
-def weigh(
-    x: Values, eps: float, p: float, floor: float, beta: float, power: float, r: float, side: float, jitter: Values,
-    room: SlopesRoom, weight: Array, target: Array,
-) -> None:  # fmt: skip
+def weigh(x: Values, eps: float, wells: Wells, jitter: Values, room: SlopesRoom, weight: Array, target: Array) -> None:
     """Write weights and targets at x: a well at zero (h0), and where S_p would grow with c one at the common level."""
     n = len(x)
+    side = wells.side
     top = 0.0
     for i in range(n):
         room.c[i] = abs(x[i]) if side == 0.0 else max(side * x[i], 0.0)
         top = max(top, room.c[i])
-    slopes(room.c, p, room.w, room)
+    slopes(room.c, wells.order, room.w, room)
+    p = wells.order
     level = 0.0
     if top > 0.0:
         level = top * sum_real_powers(room.c, 0, n, p, 1.0 / top) / sum_real_powers(room.c, 0, n, p - 1.0, 1.0 / top)
-    weigh_zero(x, eps, floor, 1.0 / level if level > 0.0 else 1.0, r - 1.0, jitter, room.w, weight, n)
-    if beta > 0.0:
-        weigh_level(room.c, eps, beta, power, level, room.w, target, n)
+    unit = 1.0 / level if level > 0.0 else 1.0
+    weigh_zero(x, eps, wells.floor, unit, wells.exponent - 1.0, jitter, room.w, weight, n)
+    well = wells.well * share_of_well(p)
+    if well > 0.0:
+        weigh_level(room.c, eps, well, wells.sharpness, level, room.w, target, n)
     else:
         fill(target, 0, n, 0.0)
     for i in range(n):
@@ -224,6 +245,14 @@ def weigh(
         h1 = 0.0 if side * x[i] < 0.0 else target[i]
         weight[i] = h0 + h1
         target[i] = h1 * math.copysign(level, side if side != 0.0 else x[i]) / (h0 + h1)
+
+
+@kernel
+def share_of_well(p: float) -> float:
+    """Return which part of the well is used at the order p; where it would chase itself, none."""
+    if p < FULL_WELL_FROM:
+        return (p - 1.0) / (FULL_WELL_FROM - 1.0)
+    return min(max((NO_WELL_FROM - p) / (NO_WELL_FROM - FULL_WELL_TO), 0.0), 1.0)
 
 
 @kernel
@@ -244,11 +273,13 @@ def weigh_zero(
 
 
 @kernel
-def weigh_level(c: Values, eps: float, beta: float, power: float, level: float, w: Values, out: Array, n: int) -> None:
-    """Write h1 = beta (1 - max(w, 0))^power / sqrt((c - level)^2 + eps)."""
+def weigh_level(
+    c: Values, eps: float, well: float, sharpness: float, level: float, w: Values, out: Array, n: int
+) -> None:
+    """Write h1 = well (1 - max(w, 0))^sharpness / sqrt((c - level)^2 + eps)."""
     for i in range(n):
-        raised = real_power(1.0 - (w[i] if w[i] > 0.0 else 0.0), power)
-        out[i] = beta * raised / math.sqrt((c[i] - level) * (c[i] - level) + eps)
+        raised = real_power(1.0 - (w[i] if w[i] > 0.0 else 0.0), sharpness)
+        out[i] = well * raised / math.sqrt((c[i] - level) * (c[i] - level) + eps)
 
 
 @entry
@@ -306,29 +337,19 @@ def has_settled(x: Values, previous: Values, limit: float) -> bool:
 
 @entry
 def descend(
-    room: DescentRoom, slopes_room: SlopesRoom, search_room: SearchRoom, b: Values, start: Values, p: float,
-    floor: float, beta: float, power: float, r: float, side: float, jitter: Values, certifying: bool, x: Array,
-    stages: int, steps: int,
-) -> tuple[bool, int]:  # fmt: skip
-    """Run from wide wells to narrow ones; return whether a certificate was found on the way, and how many solves."""
-    n = len(start)
-    copy_values(start, x)
-    width = FIRST_WIDTH * dot(start, start, n) / n
-    eps = width
+    room: DescentRoom, slopes_room: SlopesRoom, b: Values, wells: Wells, jitter: Values, eps: float, settled: float,
+    steps: int, x: Array,
+) -> int:  # fmt: skip
+    """Take steps with wells of the width eps until x settles, at most `steps`; return how many. x is changed in place.
+
+    It has settled when a step changes it by less than `settled` of |x|.
+    """
     solves = 0
-    for _ in range(stages):
-        for _ in range(steps):
-            copy_values(x, room.previous)
-            weigh(x, eps, p, floor, beta, power, r, side, jitter, slopes_room, room.weight, room.target)
-            solve_weighted(room, b, room.weight, room.target, x)
-            solves += 1
-            if has_settled(x, room.previous, SETTLED * SETTLED * eps / width):
-                break
-        if certifying:
-            for i in range(n):
-                slopes_room.c[i] = abs(x[i])
-            if certify(room.columns, b, slopes_room.c, search_room, room.fitted):
-                copy_values(room.fitted, x)
-                return True, solves
-        eps *= 0.5
-    return False, solves
+    for _ in range(steps):
+        copy_values(x, room.previous)
+        weigh(x, eps, wells, jitter, slopes_room, room.weight, room.target)
+        solve_weighted(room, b, room.weight, room.target, x)
+        solves += 1
+        if has_settled(x, room.previous, settled * settled):
+            break
+    return solves

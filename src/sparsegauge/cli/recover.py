@@ -17,7 +17,8 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from ..recovery.demos import Demonstration
-    from ..recovery.problem import Recovery, Solver
+    from ..recovery.result import Recovery
+    from ..recovery.solver import Solver
 
 ENDINGS = (".npy", ".csv", ".txt")
 PICTURES = (".png", ".svg")
@@ -51,7 +52,11 @@ def recover(
     ] = None,
     noise: Annotated[
         float | None,
-        typer.Option("--noise", metavar="S", help="The standard deviation of the noise in y; 0 by default."),
+        typer.Option(
+            "--noise",
+            metavar="S",
+            help="The standard deviation of the noise in y (0: exact); estimated by default.",
+        ),
     ] = None,
     nonnegative: Annotated[bool, typer.Option("--nonnegative", help="x >= 0 is known.")] = False,
     seed: Annotated[int, typer.Option("--seed", min=0, help="Of everything random.")] = 0,
@@ -96,13 +101,17 @@ class _Options:
 
     def made(self) -> Solver:
         """The solver, by its name in Python however it is capitalised."""
-        from ..study.plan import SOLVERS, has_order
+        from ..recovery.registry import SOLVERS
+        from ..recovery.solver import has_defaults
+        from ..study.plan import has_order
 
         by_word = {name.casefold(): kind for name, kind in SOLVERS.items()}
         word = "portfolio" if self.solver is None else self.solver.casefold()
         if word not in by_word:
             raise InvalidInput(f"--solver must be one of {', '.join(SOLVERS)}, got {self.solver!r}")
         kind = by_word[word]
+        if not has_defaults(kind):
+            raise InvalidInput(f"--solver: {kind.__name__} has options that must be given; use it from Python")
         if self.order is None:
             return kind()
         if not has_order(kind):
@@ -123,14 +132,16 @@ def _recover_files(
             raise InvalidInput(f"{path}: --output would replace what is read; name another file")
     with progress(quiet=quiet) as bar:
         task = bar.add_task("loading", total=None)
-        from ..recovery.portfolio import recover as solve
+        from ..recovery.entry import recover as solve
 
         chosen = options.made()
         A, y = _read_problem(matrix, measurements)
         _check_kind(output, A, y)
         bar.update(task, description=f"{type(chosen).__name__} on {' x '.join(map(str, A.shape))}")
         bounds = (0, None) if options.nonnegative else None
-        found = solve(A, y, solver=chosen, noise=options.noise or 0.0, bounds=bounds, rng=seed)
+        found = solve(
+            A, y, solver=chosen, noise="auto" if options.noise is None else options.noise, bounds=bounds, rng=seed
+        )
     _write(output, found.x)
     report = _report(found, options.order or 2.0)
     if json and not quiet:
@@ -197,16 +208,16 @@ def _write(path: Path, x: NDArray[Any]) -> None:
 
 def _report(found: Recovery, order: float) -> dict[str, Any]:
     from ..metrics.gds import gds
-    from ..recovery.problem import INCONSISTENT, INEXACT
-    from ..recovery.quality import support
+    from ..recovery.status import Status
 
     return {
         "n": found.x.size,
-        "nonzeros": len(support(found.x)),
+        "nonzeros": found.nonzeros,
         "order": order,
         "sparsity": gds(found.x, order),
         "residual": found.residual,
-        "explains": found.status == INEXACT or (found.success and found.status != INCONSISTENT),
+        "noise": found.noise,
+        "explains": found.status == Status.INEXACT or (found.success and found.status != Status.INCONSISTENT),
         "status": found.message,
         "certified": found.certified,
         "certificate_reason": found.certificate_reason,
@@ -242,7 +253,7 @@ def _demonstrate(name: str, plot: Path | None, output: Path | None, seed: int, *
         output = output.absolute()
         _check_output(output, ENDINGS)
     with progress(quiet=quiet) as bar:
-        task = bar.add_task("recovering (the first time, compiling takes a minute)", total=None)
+        task = bar.add_task("recovering", total=None)
         from ..recovery.demos import DEMONSTRATIONS
 
         shown = DEMONSTRATIONS[name](seed)

@@ -11,7 +11,7 @@ from typing import Any
 import panel as pn
 import panel_material_ui as pmui
 
-from ..recovery.problem import Recovery
+from ..recovery.result import Recovery
 from .drawings import LOWERS, RAISES
 from .trial import Frame
 

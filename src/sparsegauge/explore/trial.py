@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 import threading
-from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -14,14 +13,11 @@ from numpy.typing import NDArray
 from .._arrays import Array
 from ..errors import InvalidInput
 from ..metrics.gds import gds
-from ..recovery.ascent import GDSAscent
-from ..recovery.ep import EP
-from ..recovery.portfolio import Portfolio, recover
-from ..recovery.problem import Recovery, Solver
+from ..recovery.entry import recover
 from ..recovery.quality import relative_error
-from ..recovery.reweighted import GDSReweighted
-from ..recovery.rivals import IRLS, LARS, OMP, SBL, SL0, BasisPursuit, DantzigSelector, Lasso, MinimumNorm, ReweightedL1
-from ..recovery.spsa import SPSA
+from ..recovery.registry import SOLVERS as REGISTERED
+from ..recovery.result import Recovery
+from ..recovery.solver import Solver, has_defaults
 from ..simulate import gaussian_matrix
 from .model import coefficients
 
@@ -29,23 +25,22 @@ LONGEST, SIDE = 256, 16  # coefficients of a trial; of an image a square of 16 x
 SHORTEST = 8
 ORDER = 2.0  # of the sparsity that is drawn
 
-SOLVERS: dict[str, Callable[[], Solver]] = {
-    "GDSReweighted (this library)": GDSReweighted,
-    "Portfolio (the default of recover)": Portfolio,
-    "SPSA (the paper)": SPSA,
-    "GDSAscent": GDSAscent,
-    "BasisPursuit (l1)": BasisPursuit,
-    "ReweightedL1": ReweightedL1,
-    "OMP": OMP,
-    "Lasso": Lasso,
-    "LARS": LARS,
-    "DantzigSelector": DantzigSelector,
-    "IRLS": IRLS,
-    "SL0": SL0,
-    "SBL": SBL,
-    "EP": EP,
-    "MinimumNorm (not sparse)": MinimumNorm,
-}
+NOTES = {
+    "GDSReweighted": "GDSReweighted (this library)",
+    "Portfolio": "Portfolio (the default of recover)",
+    "SPSA": "SPSA (the paper)",
+    "BasisPursuit": "BasisPursuit (l1)",
+    "MinimumNorm": "MinimumNorm (not sparse)",
+}  # shown first, in this order, with what they are
+
+
+def solvers() -> dict[str, type[Solver]]:
+    """Return every registered solver that needs no options, by the name that the page shows."""
+    names = dict.fromkeys([*NOTES, *REGISTERED])
+    return {NOTES.get(name, name): REGISTERED[name] for name in names if has_defaults(REGISTERED[name])}
+
+
+SOLVERS = solvers()
 
 
 @dataclass(frozen=True)

@@ -10,16 +10,19 @@ With noise the ascent is the same; at its end as many of the smallest coefficien
 
 from __future__ import annotations
 
+import math
+from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
 
-from .._arrays import Parameter, check_count, check_order
-from ..errors import InvalidInput
 from ..metrics.gds import gds, gds_gradient
-from .problem import CALLED_OFF, CONVERGED, STOPPED, Callback, Problem, Recovery, Solver, finished
+from .driver import Iterate
+from .problem import Problem
+from .solver import Capabilities, Solver, count, order_option, real
+from .status import Status
 
 REPORTS = 50  # entries of the history
 ROUNDS = 1000  # of clipping and projecting, at most
@@ -28,10 +31,6 @@ SOLVED = 1e-13  # the relative residual of conjugate gradients for points ...
 ROUGHLY = 1e-4  # ... and for directions, whose errors the next projection of the point mends
 STEPS = 1000
 
-STEP = Parameter("step", 0.3, low=0)
-DECAY = Parameter("decay", 1e-3, low=0, high=1, high_included=True)
-TOLERANCE = Parameter("tolerance", 3e-3, low=0, low_included=True)
-
 
 class Feasible:
     """The solutions of A x = y: by the orthonormal rows of `problem.reduced`, or by conjugate gradients on A A^H."""
@@ -39,9 +38,10 @@ class Feasible:
     def __init__(self, problem: Problem) -> None:
         self.problem = problem
         self.matrix_free = problem.system.matrix is None
+        self.is_singular = False  # whether conjugate gradients ran away, and LSMR takes their place
 
     def start(self) -> NDArray[Any]:
-        """The caller's x0 made feasible, or the solution of least norm; within the bounds where that can be."""
+        """Return the caller's x0 made feasible, or the solution of least norm; within the bounds if possible."""
         problem = self.problem
         if not self.matrix_free:
             x = problem.start()
@@ -52,22 +52,23 @@ class Feasible:
         return self.within_bounds(x)
 
     def tangent(self, g: NDArray[Any]) -> NDArray[Any]:
-        """P g, the part of g along which A x does not change."""
+        """Return P g, the part of g along which A x does not change."""
         if self.matrix_free:
             return np.asarray(g - self._explain(self.problem.system.forward(g), ROUGHLY))
         B = self.problem.reduced.B
         return np.asarray(g - B.conj().T @ (B @ g))
 
     def nearest(self, x: NDArray[Any]) -> NDArray[Any]:
-        """The solution nearest to x."""
+        """Return the solution nearest to x."""
         if self.matrix_free:
             return np.asarray(x + self._explain(self.problem.system.y - self.problem.system.forward(x), SOLVED))
         return self.problem.reduced.project(x)
 
     def within_bounds(self, x: NDArray[Any], rounds: int = ROUNDS) -> NDArray[Any]:
-        """Clip and project in turns, which converges to a solution within the bounds if there is one.
+        """Return x after clipping and projecting in turns.
 
-        What comes back is clipped, so that the bounds hold exactly; its residual says how far A x = y does.
+        That converges to a solution within the bounds if there is one. What comes back is clipped, so that the
+        bounds hold exactly; its residual says how far A x = y does.
         """
         if self.problem.bounds is None:
             return x
@@ -79,19 +80,32 @@ class Feasible:
         return self.problem.clipped(x)
 
     def _explain(self, r: NDArray[Any], tolerance: float) -> NDArray[Any]:
-        """The least-norm z with A z = r."""
+        """Return the least-norm z with A z = r, or as near to r as the iterations come."""
+        from scipy.sparse.linalg import aslinearoperator, lsmr
+
+        if not self.is_singular:
+            z, left = self._conjugate_gradients(r, tolerance)
+            if left <= ROUGHLY * np.linalg.norm(r):  # short of the tolerance; the residual of the result then says so
+                return z
+            self.is_singular = True
+        tight = {"atol": tolerance, "btol": tolerance, "conlim": 0.0, "maxiter": STEPS}
+        return np.asarray(lsmr(aslinearoperator(self.problem.system.operator), r, **tight)[0])
+
+    def _conjugate_gradients(self, r: NDArray[Any], tolerance: float) -> tuple[NDArray[Any], float]:
+        """Return A^H u with A A^H u = r, and the residual if it is not within the tolerance."""
         from scipy.sparse.linalg import LinearOperator, cg
 
         system = self.problem.system
         kind = np.result_type(r.dtype, np.float64)
         gram = LinearOperator((system.m, system.m), matvec=lambda u: system.forward(system.adjoint(u)), dtype=kind)
-        # short of the tolerance it returns its best; the residual of the result then says so
-        u, _ = cg(gram, r, rtol=tolerance, maxiter=STEPS)
-        return system.adjoint(u)
+        with np.errstate(all="ignore"):
+            u, unfinished = cg(gram, r, rtol=tolerance, maxiter=STEPS)
+            z = system.adjoint(u)
+            return z, float(np.linalg.norm(system.forward(z) - r)) if unfinished else 0.0
 
 
 def without_smallest(problem: Problem, x: NDArray[Any]) -> NDArray[Any]:
-    """x with as many of its smallest coefficients set to zero (or the bound next to it) as keep |A x - y| <= noise."""
+    """Return x with as many of its smallest coefficients at zero (or the bound next to it) as the noise explains."""
     zero = problem.clipped(np.zeros_like(x))
     order = np.argsort(np.abs(x - zero))
     kept, dropped = x, 0  # of which the residual is known to be within the noise
@@ -134,54 +148,61 @@ class GDSAscent(Solver):
     bounds exactly, and its residual says how well it explains y.
     """
 
-    order: float = 1.5
-    final_order: float | None = None
-    iterations: int = 400
-    step: float = STEP.default
-    decay: float = DECAY.default
-    tolerance: float = TOLERANCE.default
+    supports: ClassVar[Capabilities] = Capabilities(
+        bounds="any", complex=True, operators=True, bounds_with_operator=True
+    )
 
-    def __post_init__(self) -> None:
-        """Every option is checked here."""
-        for name in ("order", "final_order"):
-            order = getattr(self, name)
-            if (name == "order" or order is not None) and np.isinf(check_order(order)):
-                raise InvalidInput(f"{name} must be finite: the fraction of zeros (order=inf) has no gradient")
-        check_count("iterations", self.iterations, least=2)
-        for parameter in (STEP, DECAY, TOLERANCE):
-            parameter.check(getattr(self, parameter.name))
+    order: float = order_option(1.5, finite=True)
+    final_order: float | None = order_option(None, finite=True)
+    iterations: int = count(400, least=2)
+    step: float = real(0.3, low=0)
+    decay: float = real(1e-3, low=0, high=1, high_included=True)
+    tolerance: float = real(3e-3, low=0, low_included=True)
 
-    def solve(self, problem: Problem, rng: np.random.Generator, callback: Callback | None = None) -> Recovery:
-        """Solve one problem; nothing here is random."""
+    @property
+    def sparsity_order(self) -> float:
+        """The order of the sparsity that the result reports: the last one."""
+        return float(self.order if self.final_order is None else self.final_order)
+
+    def iterates(self, problem: Problem, rng: np.random.Generator) -> Iterator[Iterate]:
+        """Yield x after each step; nothing here is random."""
         feasible = Feasible(problem)
         x = feasible.start()
         if not x.any():  # S_p has no gradient there
-            return finished(problem, x, order=self.order)
+            yield Iterate(x, status=Status.CONVERGED)
+            return
         last = self.iterations - 1
         lengths = self.step * np.linalg.norm(x) * self.decay ** (np.arange(self.iterations) / last)
-        orders = np.linspace(self.order, self.order if self.final_order is None else self.final_order, self.iterations)
+        orders = np.linspace(self.order, self.sparsity_order, self.iterations)
         every = -(-self.iterations // REPORTS)
-        earlier, status, history, k = x, STOPPED, [], 0
-        for k in range(self.iterations):
+        earlier, status = x, None
+        for k, (order, length) in enumerate(zip(orders.tolist(), lengths.tolist(), strict=True)):
             if k == self.iterations * 9 // 10:
                 earlier = x
-            x = self._stepped(feasible, x, float(orders[k]), float(lengths[k]))
-            if k % every == 0 or k == last:
-                history.append(float(gds(x, float(orders[k]))))
-            if callback is not None and callback(k + 1, x):
-                status = CALLED_OFF
-                break
-        else:
-            if np.linalg.norm(x - earlier) <= self.tolerance * np.linalg.norm(x):
-                status = CONVERGED
-        x = without_smallest(problem, feasible.within_bounds(feasible.nearest(x)))
-        return finished(problem, x, status=status, nit=k + 1, nfev=k + 1, order=float(orders[-1]), history=history)
+            x = _climb(feasible, x, order, length)
+            if k == last:
+                moved = np.linalg.norm(x - earlier)
+                has_settled = moved <= self.tolerance * np.linalg.norm(x)
+                status = Status.CONVERGED if has_settled else Status.ITERATION_LIMIT
+            is_report = k % every == 0 or k == last
+            yield Iterate(x, status=status, sparsity=float(gds(x, order, zero=math.nan)) if is_report else None)
 
-    @staticmethod
-    def _stepped(feasible: Feasible, x: NDArray[Any], order: float, length: float) -> NDArray[Any]:
-        direction = feasible.tangent(gds_gradient(x, order))
-        norm = np.linalg.norm(direction)
-        if norm == 0:
-            return x
-        x = x + length / norm * direction
-        return x if feasible.problem.bounds is None else feasible.nearest(feasible.problem.clipped(x))
+    def postprocess(self, problem: Problem, x: NDArray[Any]) -> NDArray[Any]:
+        """Return the nearest solution within the bounds, without what the noise explains."""
+        return make_feasible(problem, x)
+
+
+def make_feasible(problem: Problem, x: NDArray[Any]) -> NDArray[Any]:
+    """Return the nearest solution within the bounds, without those of its smallest coefficients that noise explains."""
+    feasible = Feasible(problem)
+    return without_smallest(problem, feasible.within_bounds(feasible.nearest(x)))
+
+
+def _climb(feasible: Feasible, x: NDArray[Any], order: float, length: float) -> NDArray[Any]:
+    """Return x after one step of a given length along the projected gradient."""
+    direction = feasible.tangent(gds_gradient(x, order))
+    norm = np.linalg.norm(direction)
+    if norm == 0:
+        return x
+    x = x + length / norm * direction
+    return x if feasible.problem.bounds is None else feasible.nearest(feasible.problem.clipped(x))

@@ -17,9 +17,9 @@ from scipy.sparse.linalg import LinearOperator, aslinearoperator
 
 from .._arrays import Array, as_rng
 from ..signals import demo, wavelet
-from .portfolio import recover
-from .problem import Recovery
+from .entry import recover
 from .quality import psnr, relative_error, snr
+from .result import Recovery
 from .reweighted import GDSReweighted
 
 ECG_KEPT, IMAGE_KEPT = 0.25, 0.3  # measurements a sample

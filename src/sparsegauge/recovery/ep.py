@@ -6,32 +6,28 @@ import functools
 import math
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import NamedTuple
+from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
 from .. import _compiled
-from .._arrays import Array, Indices, Parameter, check_choice, check_count
-from .._arrays.systems import noise_norm
+from .._arrays import Array, Indices
 from .._compiled.expectation import EXPONENTIALS, GAUSSIANS, QUADRATURE_NODES
-from ..errors import InvalidInput
 from ..metrics.gds import gds
-from .certificate import exact_fit
-from .nearest import nearest
-from .problem import CALLED_OFF, CONVERGED, STOPPED, Callback, Problem, Recovery, Solver, finished
+from .driver import Iterate
+from .exact_search import exact_fit
+from .problem import Problem
+from .projection import nearest
+from .solver import Capabilities, Solver, choices, count, real
+from .status import Status
 
 SLABS = ("two-gaussians", "exponential", "bernoulli-gauss")
-ORDER = 2.0  # of the sparsity that chooses between runs
 CHECK_EVERY = 5  # sweeps between two looks at the support
 NARROWEST = 1e-10  # variance of a site, in units of the signal's mean square
 THINNEST = 1e-3  # variance of a slab, relative to its mean square
 FADING = 0.9  # what a sweep leaves of the random log-odds: they choose where to start, not where to end
 FIRST_NOISE, NOISE_FACTOR, LAST_NOISE = 1e-2, 0.8, 1e-8  # variance assumed for noise-free measurements
-DAMPING = Parameter("damping", 0.5, 0, 1, high_included=True)
-EM_RATE = Parameter("em_rate", 0.05, 0, 1, low_included=True, high_included=True)
-BIAS = Parameter("bias", 1.0, 0, low_included=True)
-DENSITY = Parameter("density", 0.7, 0, 1)
-TOLERANCE = Parameter("tolerance", 1e-4, 0)
 
 
 class Scaled(NamedTuple):
@@ -45,8 +41,8 @@ class Scaled(NamedTuple):
     unit: float  # of x
 
 
-class Iterate(NamedTuple):
-    """Where a run stands: posterior means and the probabilities of not being zero."""
+class Sweep(NamedTuple):
+    """The state of a run after a few sweeps: posterior means, and the probabilities of not being zero."""
 
     x: Array
     inclusion: Array
@@ -96,55 +92,45 @@ class EP(Solver):
        Transactions on Signal Processing 61 (2013).
     """
 
-    slabs: tuple[str, ...] = SLABS
-    restarts: int = 6
-    bias: float = BIAS.default
-    sweeps: int = 150
-    damping: float = DAMPING.default
-    em_rate: float = EM_RATE.default
-    density: float = DENSITY.default
-    tolerance: float = TOLERANCE.default
+    supports: ClassVar[Capabilities] = Capabilities(bounds="any")
 
-    def __post_init__(self) -> None:
-        if isinstance(self.slabs, str) or not self.slabs:
-            raise InvalidInput(f"slabs must be a sequence of at least one of {SLABS}, got {self.slabs!r}")
-        for slab in self.slabs:
-            check_choice("slabs", slab, SLABS)
-        check_count("restarts", self.restarts, least=0)
-        check_count("sweeps", self.sweeps, least=1)
-        for parameter in (BIAS, DAMPING, EM_RATE, DENSITY, TOLERANCE):
-            parameter.check(getattr(self, parameter.name))
-
-    def solve(self, problem: Problem, rng: np.random.Generator, callback: Callback | None = None) -> Recovery:
-        """Run after run, until one explains y exactly with fewer coefficients than equations; else the sparsest."""
-        best, best_sparsity, status, nit = problem.start(), -math.inf, STOPPED, 0
-        history: list[float] = []
-        for iterate in self.iterates(problem, rng):
-            nit += CHECK_EVERY
-            x = exact_fit(problem, iterate.likeliest(problem.reduced.rank - 1), 1) if problem.noise == 0 else None
-            if x is not None:
-                return finished(problem, x, status=CONVERGED, nit=nit, nfev=nit, order=ORDER, history=history)
-            called_off = callback is not None and callback(nit, iterate.x)
-            if iterate.ended or called_off:
-                candidate = nearest(problem, iterate.x)
-                history.append(float(gds(candidate, ORDER, zero=0.0)))
-                if history[-1] > best_sparsity:
-                    best, best_sparsity = candidate, history[-1]
-                    status = CONVERGED if iterate.converged else STOPPED
-            if called_off:
-                status = CALLED_OFF
-                break
-        return finished(problem, best, status=status, nit=nit, nfev=nit, order=ORDER, history=history)
+    slabs: tuple[str, ...] = choices(SLABS, SLABS)
+    restarts: int = count(6, least=0)
+    bias: float = real(1.0, low=0, low_included=True)
+    sweeps: int = count(150, least=1)
+    damping: float = real(0.5, low=0, high=1, high_included=True)
+    em_rate: float = real(0.05, low=0, high=1, low_included=True, high_included=True)
+    density: float = real(0.7, low=0, high=1)
+    tolerance: float = real(1e-4, low=0)
 
     def iterates(self, problem: Problem, rng: np.random.Generator) -> Iterator[Iterate]:
-        """Where each run stands every few sweeps: what a search for the support can start from."""
+        """Yield run after run, until one explains y exactly with fewer coefficients than equations."""
+        for sweep in self.runs(problem, rng):
+            exact = None
+            if problem.noise == 0:
+                exact = exact_fit(problem, sweep.likeliest(problem.reduced.rank - 1), 1)
+            if exact is not None:
+                yield Iterate(exact, steps=CHECK_EVERY, status=Status.CONVERGED)
+                return
+            if not sweep.ended:
+                yield Iterate(sweep.x, steps=CHECK_EVERY)
+                continue
+            status = Status.CONVERGED if sweep.converged else Status.ITERATION_LIMIT
+            yield Iterate(sweep.x, CHECK_EVERY, status=status, sparsity=float(gds(sweep.x, 2.0, zero=0.0)))
+
+    def postprocess(self, problem: Problem, x: NDArray[Any]) -> NDArray[Any]:
+        """Return the nearest x that explains y."""
+        return x if problem.residual(x) <= problem.tolerance() else nearest(problem, x)
+
+    def runs(self, problem: Problem, rng: np.random.Generator) -> Iterator[Sweep]:
+        """Yield the state of each run every few sweeps: what a search for the support can start from."""
         scaled = in_units(problem)
         for run in range(len(self.slabs) + self.restarts):
             restart = run >= len(self.slabs)
             bias = self.bias * rng.standard_normal(problem.n) if restart else np.zeros(problem.n)
             yield from self._run(scaled, self.slabs[run % len(self.slabs)], bias)
 
-    def _run(self, scaled: Scaled, slab: str, bias: Array) -> Iterator[Iterate]:
+    def _run(self, scaled: Scaled, slab: str, bias: Array) -> Iterator[Sweep]:
         m, n = scaled.B.shape
         rho = self.density * min(m / n, 1.0)
         components = first_components(slab, 1 / rho, scaled)
@@ -165,7 +151,7 @@ class EP(Solver):
             change = kernels.propagate(work, CHECK_EVERY)
             converged = bool(change < self.tolerance and state[1] <= state[2])
             ended = converged or done >= self.sweeps
-            yield Iterate(sites[2] * scaled.unit, sites[3].copy(), done, ended, converged)
+            yield Sweep(sites[2] * scaled.unit, sites[3].copy(), done, ended, converged)
             if ended:
                 return
 
@@ -183,7 +169,7 @@ def in_units(problem: Problem) -> Scaled:
         A, y = problem.real_matrix(), problem.system.y
         row = float(np.linalg.norm(A)) / math.sqrt(problem.m)
         B, b = A / row, y / row
-        deviation = problem.noise / noise_norm(problem.m) / row
+        deviation = problem.sigma / row
     else:
         problem.real_matrix()
         B, b, deviation = problem.reduced.B, problem.reduced.b, 0.0

@@ -9,8 +9,9 @@ from numpy.typing import NDArray
 from sklearn.base import BaseEstimator, RegressorMixin
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from .portfolio import recover
-from .problem import Recovery, Solver
+from .entry import recover
+from .result import Recovery
+from .solver import Solver
 
 
 class SparseRecovery(RegressorMixin, BaseEstimator):  # type: ignore[misc]
@@ -20,8 +21,8 @@ class SparseRecovery(RegressorMixin, BaseEstimator):  # type: ignore[misc]
     ----------
     solver : Solver, optional
         `Portfolio()` by default.
-    noise : float or ("residual", float)
-        The standard deviation of the noise in each measurement, or the largest norm of the residual.
+    noise : "auto", float or ("residual", float)
+        As for `recover`: estimated, the standard deviation per measurement, or the largest norm of the residual.
     bounds : (low, high), optional
         Numbers, arrays or None.
     random_state : int, numpy.random.Generator or None
@@ -47,7 +48,7 @@ class SparseRecovery(RegressorMixin, BaseEstimator):  # type: ignore[misc]
     """
 
     def __init__(
-        self, solver: Solver | None = None, *, noise: Any = 0.0, bounds: Any = None, random_state: Any = None
+        self, solver: Solver | None = None, *, noise: Any = "auto", bounds: Any = None, random_state: Any = None
     ) -> None:
         self.solver = solver
         self.noise = noise

@@ -25,17 +25,18 @@ takes over, which needs no such thing.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Generator, Iterator
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from .._arrays import Array
-from .._arrays.systems import noise_norm
-from .nearest import nearest_matrix_free
-from .problem import EXACT, Callback, Problem
+from .driver import Iterate
+from .problem import EXACT, Problem
+from .projection import nearest_matrix_free
 from .shrinkage import Options, Shape, Shrinkage, tabulate_slopes
+from .status import Status
 
 ITERATIONS = 200
 PROBES, MOST_PROBES = 8, 128  # random vectors for the norms of the columns, if they seem equal and if not
@@ -60,7 +61,7 @@ class Scaled:
         self.problem, self.rng = problem, np.random.default_rng(0)
         self.dtype = problem.system.adjoint(problem.system.y).dtype
         self.is_complex = self.dtype.kind == "c"
-        self.sigma = problem.noise / noise_norm(problem.m)
+        self.sigma = problem.sigma
         self._equilibrate()
         self.y = problem.system.y * self.rows
         self.size = self._largest()
@@ -182,84 +183,79 @@ class Scaled:
         return error, error * max(self.square / self.alpha**2 - 1, 0.0) + noise / self.alpha**2
 
 
-def run(
-    problem: Problem, options: Options, callback: Callback | None = None, *, iterations: int = ITERATIONS
-) -> tuple[NDArray[Any], int, bool, bool]:
-    """x, the number of steps, whether the callback stopped it, and whether it converged."""
-    return _Run(problem, Scaled(problem), options, iterations, callback).run()
+def iterates(problem: Problem, options: Options, *, iterations: int = ITERATIONS) -> Iterator[Iterate]:
+    """Yield one iterate per step, and last the answer."""
+    return _Run(problem, Scaled(problem), options, iterations).iterates()
+
+
+Steps = Generator[Iterate, None, tuple[NDArray[Any], bool]]
 
 
 class _Run:
     """One run, from the start to a solution that explains y."""
 
-    def __init__(
-        self, problem: Problem, scaled: Scaled, options: Options, iterations: int, callback: Callback | None
-    ) -> None:
-        self.problem, self.scaled, self.options = problem, scaled, options
-        self.iterations, self.callback = iterations, callback
+    def __init__(self, problem: Problem, scaled: Scaled, options: Options, iterations: int) -> None:
+        self.problem, self.scaled, self.options, self.iterations = problem, scaled, options, iterations
         bounds = None if problem.bounds is None else tuple(side * scaled.columns for side in problem.bounds)
         sample = np.random.default_rng(0).permutation(problem.n)[:SAMPLE]
         self.shrinkage = Shrinkage(options, scaled.is_complex, bounds, np.sort(sample))  # type: ignore[arg-type]
-        self.steps, self.stopped = 0, False
+        self.misled = False
 
-    def run(self) -> tuple[NDArray[Any], int, bool, bool]:
-        """Message passing, and the proximal gradient where that is misled."""
-        e, settled, misled = self._pass_messages()
+    def iterates(self) -> Iterator[Iterate]:
+        """Yield the steps of message passing, and of the proximal gradient where that is misled."""
+        e, settled = yield from self._pass_messages()
         x = e / self.scaled.columns
-        if misled and not self.stopped and (fitted := self._sparse_fit(x)) is not None:
-            return fitted, self.steps, False, True
-        if misled and not self.stopped:
-            e, settled = self._descend()
+        if self.misled:
+            exact = self._sparse_fit(x)
+            if exact is not None:
+                yield Iterate(exact, steps=0, status=Status.CONVERGED)
+                return
+            e, settled = yield from self._descend()
             x = e / self.scaled.columns
-        if self.stopped:
-            return x, self.steps, True, False
         x = self._explaining(x) + 0.0  # no -0
-        return x, self.steps, False, settled and self.problem.residual(x) <= self._tolerance()
+        explained = self.problem.residual(x) <= self.problem.explained_below
+        converged = settled and explained
+        yield Iterate(x, steps=0, status=Status.CONVERGED if converged else Status.ITERATION_LIMIT)
 
-    def _tolerance(self) -> float:
-        """The residual that counts as an explanation."""
-        return max(self.problem.tolerance(), 1e-6 * self.problem.scale)
-
-    def _tell(self, e: NDArray[Any]) -> None:
-        self.steps += 1
-        if self.callback is not None and self.callback(self.steps, e / self.scaled.columns):
-            self.stopped = True
+    def _shown(self, e: NDArray[Any]) -> Iterate:
+        return Iterate(np.asarray(e / self.scaled.columns))
 
     def _start(self) -> NDArray[Any]:
         if self.problem.x0 is None:
             return np.zeros(self.problem.n, self.scaled.dtype)
         return np.asarray(self.problem.x0 * self.scaled.columns).astype(self.scaled.dtype)
 
-    def _pass_messages(self) -> tuple[NDArray[Any], bool, bool]:
-        """The best e, whether the errors settled, and whether they were not what was expected of them."""
+    def _pass_messages(self) -> Steps:
+        """Yield the steps; return the best e, and whether the errors settled. `misled`: they were not as expected."""
         scaled, y = self.scaled, self.scaled.y
         x = e = best = self._start()
         expected = least = math.inf
         strikes = quiet = 0
-        while self.steps < self.iterations:
+        for _ in range(self.iterations):
             step = scaled.solve(y - scaled.forward(x))
             error, square = scaled.errors(step)
             tau = math.sqrt(square)
             if tau <= TINY * np.linalg.norm(best) / math.sqrt(self.problem.n):
-                return best, True, False
+                return best, True
             strikes += error > MISLED * expected or tau > 1.5 * least
             if strikes > STRIKES:
-                return best, False, True
+                self.misled = True
+                return best, False
             r = x + step / scaled.alpha
             e, d = self.shrinkage(r, tau)
-            self._tell(e)
+            yield self._shown(e)
             quiet = 0 if tau < (1 - SETTLED) * least else quiet + 1
             if tau < least:
                 best, least = e, tau
-            if self.stopped or quiet >= QUIET:
-                return best, True, False
+            if quiet >= QUIET:
+                return best, True
             expected = max(square * (self.shrinkage.risk - d * d) / (1 - d) ** 2, 1e-3 * error)
             x = (e - d * r) / (1 - d)
             scaled.damp(expected)
-        return best, False, False
+        return best, False
 
-    def _descend(self) -> tuple[NDArray[Any], bool]:
-        """Accelerated proximal gradient with thresholds that fall; weights from the last iterate."""
+    def _descend(self) -> Steps:
+        """Yield accelerated proximal gradient steps with thresholds that fall; weights from the last iterate."""
         scaled, y, shrinkage = self.scaled, self.scaled.y, self.shrinkage
         x = z = self._start()
         momentum = 1.0
@@ -276,9 +272,7 @@ class _Run:
             following = (1 + math.sqrt(1 + 4 * momentum**2)) / 2
             z = new + (momentum - 1) / following * (new - x)
             x, momentum = new, following
-            self._tell(x)
-            if self.stopped:
-                return x, False
+            yield self._shown(x)
             if 2 * k > DESCENT and np.linalg.norm(y - scaled.forward(x)) <= self.problem.noise:
                 break
         return x, True

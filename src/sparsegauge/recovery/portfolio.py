@@ -1,36 +1,27 @@
-"""Portfolio: solvers in turn, until one is certified or the budget of solves ends. And `recover`, the front door."""
+"""Portfolio: solvers in turn, until an exact sparse solution is found, or y is seen to be noisy, or the budget ends."""
 
 from __future__ import annotations
 
 import time
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from .._arrays import Parameter, as_rng, check_count
-from ..errors import InvalidInput
-from . import certificate, lattice, noisy
-from .ep import EP
+from . import exact_search, lattice
+from .baselines import OMP, BasisPursuit
+from .driver import Iterate
+from .ep import CHECK_EVERY, EP, Sweep
 from .explanation import Explanation
-from .nearest import nearest
-from .problem import (
-    CALLED_OFF,
-    CONVERGED,
-    DETERMINED,
-    EXACT,
-    INEXACT,
-    NO_SIGNAL,
-    Callback,
-    Problem,
-    Recovery,
-    Solver,
-    finished,
-)
-from .reweighted import GDSReweighted
-from .rivals import OMP, BasisPursuit
+from .noisy import answer_from_climbs, answer_without_model, is_covered_by_model
+from .problem import EXACT, Problem
+from .projection import nearest
+from .reweighted import GDSReweighted, has_diverged
+from .solver import Capabilities, Solver, count, flag, real
+from .spike_slab import Climbs
+from .status import Status
 
 # both wells, one-sided, an l_1/2 norm, a deep well, a high order: found on trials below 1,000 of the benchmark
 WELLS = (
@@ -41,22 +32,31 @@ WELLS = (
     GDSReweighted(order=4, floor=0.001, well=0.5, sharpness=10, exponent=1.0),
     GDSReweighted(order=10, floor=0.001, well=0.0, exponent=1.0),
 )
+NOISY_WELLS = (2, 0, 3, 1, 4, 5)  # the order in which they are tried with noise: for unequal magnitudes first
 ONE_SIDED = 4  # times as many restarts where one sign is likely: they are quicker and find more
-WORK, LITTLE = 1e7, 0.5  # multiplications of a solve for which the budget is meant; below half of it, fewer solvers
-LOOKS_NOISY = (
-    "y looks noisy: {k} columns of A explain it up to noise of a standard deviation of about {noise:.2g}, and no exact "
-    "sparse solution was found. Pass noise={noise:.2g}, or look at trade_off(A, y)"
-)
-NOT_FOUND = "no exact solution with few enough non-zeros was found"
-ROUNDED = "the fit explains y, but less exactly than a certificate needs"
-TIME_LIMIT = Parameter("time_limit", float("inf"), low=0, high=float("inf"), high_included=True)
+FULL_EFFORT_WORK = 1e7  # M^2 N of a system for which the budget is meant; larger ones get fewer restarts
+LITTLE_EFFORT = 0.5  # below it, only the two first wells are tried, and no expectation propagation
+MOST_PROPAGATION_WORK = 6e9  # multiplications in all runs of expectation propagation
+LEAST_EFFORT = 0.05  # below it, systems are too large for wells
+# when y is taken as noisy before the whole budget is spent: gains in log evidence over pure noise, and |noise| over |y|
+CERTAIN_GAIN, CERTAIN_GAIN_PER_MEASUREMENT, LARGEST_CERTAIN_NOISE = 30.0, 0.7, 0.25
 
-Candidate = tuple[NDArray[Any] | None, bool, int]
+
+class Candidate(NamedTuple):
+    """What a member of the portfolio has come to: an exact solution, the end of a run, or neither."""
+
+    x: NDArray[Any]
+    steps: int
+    is_exact: bool = False
+    is_end: bool = False
 
 
 @dataclass(frozen=True, kw_only=True)
 class Portfolio(Solver):
-    """The default: reweighting by GDS in six variants, a lattice, expectation propagation, restarts; each is tested.
+    """The default: reweighting by GDS in six variants, a lattice, expectation propagation, and restarts.
+
+    Exact sparse solutions are searched for around every iterate. Where none is found and the noise is not told, y is
+    taken as noisy, and x and the noise are estimated together. The callback sees every iterate of every member.
 
     Parameters
     ----------
@@ -71,236 +71,243 @@ class Portfolio(Solver):
         reproduce, leave it and set `restarts`.
     """
 
-    restarts: int = 12
-    propagations: int = 24
-    lattice: bool = True
-    time_limit: float = TIME_LIMIT.default
+    supports: ClassVar[Capabilities] = Capabilities(
+        bounds="any", complex=True, operators=True, unknown_noise=True, bounds_with_operator=True
+    )
 
-    def __post_init__(self) -> None:
-        check_count("restarts", self.restarts, least=0)
-        check_count("propagations", self.propagations, least=0)
-        TIME_LIMIT.check(self.time_limit)
+    restarts: int = count(12, least=0)
+    propagations: int = count(24, least=0)
+    lattice: bool = flag(True)
+    time_limit: float = real(float("inf"), low=0, high=float("inf"), high_included=True)
 
-    def solve(self, problem: Problem, rng: np.random.Generator, callback: Callback | None = None) -> Recovery:
-        """Candidates in turn; the first that is exact, else the x nearest to the best explanation of a noisy y.
+    def iterates(self, problem: Problem, rng: np.random.Generator) -> Iterator[Iterate]:
+        """Yield the iterates of the members in turn, and last the answer."""
+        if problem.system.matrix is None or (problem.is_large and problem.system.structured):
+            yield from WELLS[0].iterates(problem, rng)
+        elif problem.noise > 0 or (problem.estimate_noise and not exact_search.searchable(problem)):
+            climbs = Climbs(problem) if is_covered_by_model(problem) else None
+            yield from self._noisy(problem, rng, climbs, [])
+        else:
+            yield from self._exact(problem, rng)
 
-        The search ends early where the six variants leave no doubt that y is noisy.
-        """
-        objection = certificate.objection(problem, self.assume_generic)
-        if objection and problem.is_large and problem.system.structured:
-            return replace(WELLS[0].solve(problem, rng, callback), certificate_reason=objection)
-        if problem.noise > 0:
-            return replace(self._noisy(problem, rng, callback), certificate_reason=objection)
-        started = time.monotonic()
-        best: Explanation | None = None
-        shown, solves = problem.start(), 0
-        for number, (x, exact, cost) in enumerate(self._candidates(problem, rng)):
-            solves += cost
-            if x is not None and exact:
-                certified, reason = certificate.verdict(problem, x, objection)
-                found = finished(problem, x, nit=solves, nfev=solves)
-                return replace(found, certified=certified, certificate_reason=reason)
-            if x is not None:
-                explanation = Explanation.of(problem, x)
-                if best is None or explanation.score < best.score:
-                    best = explanation
-                    shown = _explaining(problem, best.x) if callback is not None else shown
-            if callback is not None and callback(number, shown):
-                return finished(problem, shown, status=CALLED_OFF, nit=solves, nfev=solves)
+    def postprocess(self, problem: Problem, x: NDArray[Any]) -> NDArray[Any]:
+        """Return x within the bounds."""
+        return problem.clipped(x)
+
+    def _exact(self, problem: Problem, rng: np.random.Generator) -> Iterator[Iterate]:
+        """Yield candidates until one is exact, or y is certainly noisy, or the budget ends."""
+        started, guesses = time.monotonic(), []
+        climbs = Climbs(problem) if problem.estimate_noise and is_covered_by_model(problem) else None
+        for candidate in self._candidates(problem, rng):
+            if candidate.is_exact:
+                yield Iterate(candidate.x, steps=candidate.steps, status=Status.CONVERGED)
+                return
+            yield Iterate(candidate.x, steps=candidate.steps)
+            if candidate.is_end and not has_diverged(problem, candidate.x):
+                guesses.append(candidate.x)
+                if climbs is not None and len(guesses) <= len(WELLS):
+                    is_noisy = _is_certainly_noisy(climbs, guesses, rng)
+                    found = exact_search.find_exact(problem, np.abs(climbs.best_x)) if climbs.noise_is_small else None
+                    if found is not None:
+                        yield Iterate(found, status=Status.CONVERGED)
+                        return
+                    if is_noisy:
+                        break
             if time.monotonic() - started > self.time_limit:
                 break
-            if number >= len(WELLS) and best is not None and best.is_clear:
-                break
-        assert best is not None
-        return _inexact(problem, best, objection, solves)
+        if problem.estimate_noise:
+            yield from self._noisy(problem, rng, climbs, guesses)
+        else:
+            yield _inexact(problem, guesses or [problem.start()])
 
-    def _noisy(self, problem: Problem, rng: np.random.Generator, callback: Callback | None) -> Recovery:
-        """No fit is exact, and none proves anything: the mean over what explains y best."""
-        started, tried, called_off = time.monotonic(), 0, False
+    def _noisy(
+        self, problem: Problem, rng: np.random.Generator, climbs: Climbs | None, guesses: list[NDArray[Any]]
+    ) -> Iterator[Iterate]:
+        """Yield guesses until a few of them agree on which coefficients are zero, then the estimate."""
+        started, exhausted = time.monotonic(), bool(guesses)
+        if climbs is not None and not climbs.states:
+            climbs.add(np.zeros(problem.n))
+            yield Iterate(climbs.best_x)
+            climbs.cool(rng)
+            yield Iterate(climbs.best_x)
+        if climbs is None or not (_is_certain(climbs) or climbs.noise_is_loud):
+            for candidate in self._guesses(_with_first_sigma(problem, climbs), rng, few=exhausted):
+                yield Iterate(candidate.x, steps=candidate.steps)
+                if not candidate.is_end or has_diverged(problem, candidate.x):
+                    continue
+                guesses.append(candidate.x)
+                if climbs is not None:
+                    climbs.add(candidate.x)
+                if (climbs is not None and climbs.agree) or time.monotonic() - started > self.time_limit:
+                    break
+        if climbs is None:
+            yield answer_without_model(problem, guesses or [problem.start()])
+        else:
+            yield answer_from_climbs(problem, climbs, rng)
 
-        def guesses() -> Iterator[NDArray[Any]]:
-            nonlocal tried, called_off
-            for guess in noisy.guesses(problem, _sided(problem), rng, self.restarts, self.propagations // 4):
-                yield guess
-                tried += 1
-                called_off = callback is not None and bool(callback(tried, guess))
-                if called_off or time.monotonic() - started > self.time_limit:
-                    return
-
-        x = noisy.refined(problem, guesses(), rng, blocks=noisy.MANY_BLOCKS)
-        return finished(problem, x, status=CALLED_OFF if called_off else CONVERGED, nit=tried, nfev=tried)
+    def _guesses(self, problem: Problem, rng: np.random.Generator, *, few: bool) -> Iterator[Candidate]:
+        """Yield guesses at x with noise of a given size: wells and expectation propagation, in turn."""
+        effort, solvers = _effort(problem), [_sided(problem)[k] for k in NOISY_WELLS[: 2 if few else None]]
+        if effort < LEAST_EFFORT:
+            yield from self._by_products(problem, rng)
+            return
+        propagations: Iterator[Sweep] = iter(())
+        if not problem.is_complex and effort > LITTLE_EFFORT:
+            propagations = EP(restarts=self.propagations // 8).runs(problem, rng)
+        for solver in solvers if effort > LITTLE_EFFORT else solvers[:2]:
+            yield from _descend(solver, problem, rng)
+            for sweep in propagations:
+                yield Candidate(sweep.x, CHECK_EVERY, is_end=sweep.ended)
+                if sweep.ended:
+                    break
 
     def _candidates(self, problem: Problem, rng: np.random.Generator) -> Iterator[Candidate]:
-        """Yield x, or None while a run goes on, whether x is exact with few non-zeros, and its cost in solves."""
-        plain = not problem.is_complex and certificate.searchable(problem)
-        solvers = _sided(problem)
+        """Yield what the members come to, with an exact search around each."""
+        is_real, effort, solvers = not problem.is_complex, _effort(problem), _sided(problem)
         if problem.is_large:
-            yield self._by_products(problem, rng)
-        effort = min(1.0, WORK / (problem.m**2 * problem.n))
-        for solver in solvers if effort > LITTLE else solvers[:2]:
-            yield self._tried(solver, problem, rng, plain)
-        if plain and self.lattice:
-            yield self._whole(problem, rng)
-        if plain and effort > LITTLE:
-            yield from self._propagated(problem, rng, effort)
-        for k in range(round(self.restarts * effort) if plain else 0):
-            yield self._tried(replace(solvers[k % len(solvers)], jitter=0.2), problem, rng, plain)
-        if plain and effort > LITTLE:
-            yield from ((solver.solve(problem, rng).x, False, 1) for solver in _baselines(problem))
+            yield from _searched(problem, self._by_products(problem, rng))
+        if effort >= LEAST_EFFORT:
+            for solver in solvers if effort > LITTLE_EFFORT else solvers[:2]:
+                yield from _searched(problem, _descend(solver, problem, rng))
+        if is_real and self.lattice:
+            yield self._whole_multiples(problem)
+        if is_real and effort > LITTLE_EFFORT:
+            yield from self._propagate(problem, rng, effort)
+        for k in range(round(self.restarts * effort) if is_real else 0):
+            restart = replace(solvers[k % len(solvers)], jitter=0.2)
+            yield from _searched(problem, _descend(restart, problem, rng))
+        if is_real and effort > LITTLE_EFFORT:
+            for baseline in (BasisPursuit(), OMP()) if problem.bounds is None else (BasisPursuit(),):
+                found = baseline.solve(problem, rng)
+                yield Candidate(found.x, 1, is_end=True)
 
-    def _by_products(self, problem: Problem, rng: np.random.Generator) -> Candidate:
-        """GDSReweighted without factorisations: far quicker where A is large."""
+    @staticmethod
+    def _by_products(problem: Problem, rng: np.random.Generator) -> Iterator[Candidate]:
+        """Yield GDSReweighted without factorisations: far quicker where A is large."""
         as_operator = replace(problem, system=problem.system._replace(matrix=None, structured=True))
-        found = WELLS[0].solve(as_operator, rng)
-        x = certificate.certify(problem, np.abs(found.x), rng) if certificate.searchable(problem) else None
-        return (found.x, False, found.nit) if x is None else (x, True, found.nit)
+        for iterate in WELLS[0].iterates(as_operator, rng):
+            yield Candidate(iterate.x, iterate.steps, is_end=iterate.status is not None)
 
-    def _tried(self, solver: GDSReweighted, problem: Problem, rng: np.random.Generator, plain: bool) -> Candidate:
-        x, solves, exact, _ = solver.run(problem, rng, certifying=plain)
-        if not exact and certificate.searchable(problem) and (problem.is_complex or problem.bounds is not None):
-            found = certificate.certify(problem, np.abs(x), rng)
-            return (x, False, solves) if found is None else (found, True, solves)
-        return x, exact and certificate.accepted(problem, x), solves
-
-    def _whole(self, problem: Problem, rng: np.random.Generator) -> Candidate:
+    @staticmethod
+    def _whole_multiples(problem: Problem) -> Candidate:
+        """Return what lattice reduction finds, exact or not."""
         x = lattice.whole_multiples(problem, np.abs(problem.start()))
         if x is None:
-            return problem.start(), False, 1
-        found = certificate.certify(problem, np.abs(x), rng)
+            return Candidate(problem.start(), 1)
+        found = exact_search.find_exact(problem, np.abs(x))
         if found is None:
             found = lattice.as_whole(problem, x)
-        return (x, False, 1) if found is None or not certificate.accepted(problem, found) else (found, True, 1)
+        if found is None or not exact_search.accepted(problem, found):
+            return Candidate(x, 1, is_end=True)
+        return Candidate(found, 1, is_exact=True)
 
-    def _propagated(self, problem: Problem, rng: np.random.Generator, effort: float) -> Iterator[Candidate]:
+    def _propagate(self, problem: Problem, rng: np.random.Generator, effort: float) -> Iterator[Candidate]:
         for prior, restarts in self._priors(problem):
-            for iterate in EP(restarts=round(restarts * effort)).iterates(prior, rng):
-                found = certificate.certify(problem, iterate.inclusion, rng)
+            for sweep in EP(restarts=min(round(restarts * effort), _most_propagations(problem))).runs(prior, rng):
+                found = exact_search.find_exact(problem, sweep.inclusion)
                 if found is not None:
-                    yield found, True, 1
-                else:
-                    yield iterate.x if iterate.ended else None, False, 1
+                    yield Candidate(found, 1, is_exact=True)
+                yield Candidate(sweep.x, 1, is_end=sweep.ended)
 
     def _priors(self, problem: Problem) -> list[tuple[Problem, int]]:
-        """What is believed of the signs, and how many restarts that is given: most go to what the data lean to."""
+        """Return what to assume of the signs, with the number of restarts: most for what the data suggest."""
         if problem.bounds is not None:
             return [(problem, ONE_SIDED * self.propagations)]
-        one_sided = min(max(abs(_lean(problem)) - 0.5, 0.0), 1.0)
+        one_sided = min(max(abs(_one_sidedness(problem)) - 0.5, 0.0), 1.0)
         return [
             (_one_sided(problem), round(ONE_SIDED * self.propagations * one_sided)),
             (problem, round(self.propagations * (1 - one_sided))),
         ]
 
 
+def _effort(problem: Problem) -> float:
+    """Return the share of the full budget that a system of this size gets."""
+    return min(1.0, FULL_EFFORT_WORK / (problem.m**2 * problem.n))
+
+
+def _most_propagations(problem: Problem) -> int:
+    """Return how many runs of expectation propagation a system of this size can afford."""
+    return int(MOST_PROPAGATION_WORK / (EP().sweeps * problem.n * problem.m**2))
+
+
+def _descend(solver: GDSReweighted, problem: Problem, rng: np.random.Generator) -> Iterator[Candidate]:
+    """Yield the stages of one run, the last of them as its end."""
+    x = None
+    for iterate in solver.descend(problem, rng):
+        x = iterate.x
+        yield Candidate(x, iterate.steps)
+    if x is not None:
+        yield Candidate(x, 0, is_end=True)
+
+
+def _searched(problem: Problem, candidates: Iterator[Candidate]) -> Iterator[Candidate]:
+    """Yield candidates, and an exact solution in place of the first that has one near it."""
+    for candidate in candidates:
+        if candidate.steps and np.isfinite(candidate.x).all():
+            found = exact_search.find_exact(problem, np.abs(candidate.x))
+            if found is not None:
+                yield Candidate(found, candidate.steps, is_exact=True)
+                return
+        yield candidate
+
+
 def _sided(problem: Problem) -> list[GDSReweighted]:
-    """The wells, those of one side on the likelier one."""
-    side = 0 if problem.is_complex else (1 if _lean(problem) >= 0 else -1)
+    """Return the wells, with those of one side on the likelier one."""
+    side = 0 if problem.is_complex else (1 if _one_sidedness(problem) >= 0 else -1)
     return [replace(solver, side=solver.side * side) for solver in WELLS]
 
 
-def _lean(problem: Problem) -> float:
-    """How one-sided x is, by its least-norm solution: about standard normal where the signs are random."""
+def _one_sidedness(problem: Problem) -> float:
+    """Return how one-sided x is, by its least-norm solution: about standard normal where the signs are random."""
     x = problem.start()
-    return float(np.sum(x) / np.linalg.norm(x))
+    return float(np.sum(x) / max(np.linalg.norm(x), np.finfo(float).tiny))
 
 
 def _one_sided(problem: Problem) -> Problem:
-    """The same as if all non-zeros had the likelier sign: no assumption, since the certificate decides."""
+    """Return the problem as if all non-zeros had the likelier sign: no assumption, since the exact search decides."""
     zeros, open_ended = np.zeros(problem.n), np.full(problem.n, np.inf)
-    return replace(problem, bounds=(zeros, open_ended) if _lean(problem) >= 0 else (-open_ended, zeros))
+    positive = _one_sidedness(problem) >= 0
+    return replace(problem, bounds=(zeros, open_ended) if positive else (-open_ended, zeros))
 
 
-def _baselines(problem: Problem) -> tuple[Solver, ...]:
-    """The solvers that come last: with noise they may be near the signal where the others are not."""
-    return (BasisPursuit(), OMP()) if problem.bounds is None else (BasisPursuit(),)
+def _with_first_sigma(problem: Problem, climbs: Climbs | None) -> Problem:
+    """Return the problem with noise of the size that was told, or else of the best size known so far."""
+    if problem.noise > 0:
+        return problem
+    spare = max(problem.m - problem.reduced.rank, 1)
+    least = max(problem.misfit / np.sqrt(spare), EXACT * problem.scale)
+    return problem.with_sigma(max(least, climbs.sigma) if climbs is not None and climbs.states else least)
 
 
-def _explaining(problem: Problem, x: NDArray[Any]) -> NDArray[Any]:
-    """x where it explains y within the bounds, else moved by no more than that takes; A is written out."""
-    x = problem.clipped(x)
-    residual = problem.residual(x)
-    if residual <= problem.tolerance():
-        return x
-    if problem.bounds is not None:
-        return nearest(problem, x)
-    return np.asarray(x + (1 - EXACT * problem.scale / residual) * (problem.reduced.project(x) - x))
+def _is_certainly_noisy(climbs: Climbs, guesses: list[NDArray[Any]], rng: np.random.Generator) -> bool:
+    """Climb from the newest guess, and first from zero; return whether y leaves no doubt that it is noisy."""
+    if not climbs.states:
+        climbs.add(np.zeros(len(guesses[0])))
+        climbs.cool(rng)
+    climbs.add(guesses[-1])
+    return (climbs.agree or len(guesses) == len(WELLS)) and _is_certain(climbs)
 
 
-def _inexact(problem: Problem, best: Explanation, objection: str, solves: int) -> Recovery:
-    """What is returned where the search found no exact solution with few non-zeros."""
-    x = _explaining(problem, best.x)
-    if certificate.searchable(problem) and best.is_clear and np.array_equal(x, best.x):
-        return replace(finished(problem, x, nit=solves, nfev=solves), certificate_reason=objection or ROUNDED)
-    found = finished(problem, x, status=INEXACT, nit=solves, nfev=solves)
-    if found.status == INEXACT and best.is_clear:
-        k = np.count_nonzero(best.x)
-        found = replace(found, message=LOOKS_NOISY.format(k=k, noise=best.noise))
-    return replace(found, certificate_reason=objection or NOT_FOUND)
+def _is_certain(climbs: Climbs) -> bool:
+    """Return whether y looks so noisy that an exact sparse signal would not be mistaken for it.
 
-
-def recover(
-    A: Any,
-    y: Any,
-    *,
-    solver: Solver | None = None,
-    noise: Any = 0.0,
-    bounds: Any = None,
-    x0: Any = None,
-    rng: Any = None,
-    callback: Callback | None = None,
-) -> Recovery:
-    """A sparse x with A x = y, from fewer measurements than unknowns.
-
-    Parameters
-    ----------
-    A : array, sparse array or LinearOperator
-        M x N, real or complex; PyLops operators too.
-    y : array
-        The M measurements.
-    solver : Solver, optional
-        `Portfolio()` by default.
-    noise : float or ("residual", float)
-        The standard deviation of the noise in each measurement, or the largest norm of the residual.
-    bounds : (low, high), optional
-        Numbers, arrays or None: ``(0, None)`` for x >= 0. Knowing the sign is worth more than any cleverness.
-    x0 : array, optional
-        Where to start; the solution of the least norm by default.
-    rng : int or numpy.random.Generator, optional
-        For solvers that toss coins.
-    callback : callable, optional
-        Called with (iteration, x); returning True ends the work.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> import sparsegauge as sg
-    >>> x = sg.sparse_signal(100, 20, "uniform", rng=0)
-    >>> A = sg.gaussian_matrix(45, 100, rng=1)
-    >>> found = sg.recover(A, A @ x, rng=0)
-    >>> bool(np.allclose(found.x, x)), found.certified
-    (True, True)
+    Part of an exact signal often explains y up to a tenth, as if the rest were noise; it rarely comes nearer, or with
+    such an evidence.
     """
-    solver = Portfolio() if solver is None else solver
-    if not isinstance(solver, Solver):
-        raise InvalidInput(f"solver must be an object such as sg.Portfolio() or sg.BasisPursuit(), got {solver!r}")
-    problem = Problem.of(A, y, noise=noise, bounds=bounds, x0=x0)
-    if problem.scale <= problem.noise and not problem.clipped(np.zeros(problem.n)).any():
-        return finished(problem, np.zeros(problem.n, problem.system.y.dtype), status=NO_SIGNAL)
-    if problem.system.matrix is not None and problem.reduced.rank == problem.n and problem.noise == 0:
-        return finished(problem, problem.clipped(problem.reduced.least_norm()), status=DETERMINED)
-    return _certified(problem, solver, solver.solve(problem, as_rng(rng), callback))
+    noise, m = climbs.sigma * np.sqrt(climbs.problem.m) / climbs.problem.scale, climbs.problem.m
+    return bool(climbs.gain > max(CERTAIN_GAIN, CERTAIN_GAIN_PER_MEASUREMENT * m) and noise < LARGEST_CERTAIN_NOISE)
 
 
-def _certified(problem: Problem, solver: Solver, found: Recovery) -> Recovery:
-    """An exact solution that the search finds around a solver's last iterate, in its place; certified if A allows."""
-    if found.certificate_reason:
-        return found
-    objection = certificate.objection(problem, solver.assume_generic)
-    x = None
-    if certificate.searchable(problem):
-        x = certificate.certify(problem, np.abs(found.x), np.random.default_rng(0))
-    if x is None:
-        missed = "no exact solution with few enough non-zeros is near this one"
-        return replace(found, certificate_reason=objection or missed)
-    exact = finished(problem, x, nit=found.nit, nfev=found.nfev, history=found.history)
-    certified, reason = certificate.verdict(problem, x, objection)
-    return replace(exact, certified=certified, certificate_reason=reason)
+def _inexact(problem: Problem, guesses: list[NDArray[Any]]) -> Iterate:
+    """Return the exact solution nearest to the best sparse explanation, where y is exact and no sparse x was found."""
+    best = min((Explanation.of(problem, guess) for guess in guesses), key=lambda found: found.score)
+    x = problem.clipped(best.x)
+    residual = problem.residual(x)
+    if residual <= problem.tolerance() and exact_search.searchable(problem) and best.is_clear:
+        return Iterate(x, steps=0, status=Status.CONVERGED)
+    if residual > problem.tolerance():
+        if problem.bounds is not None:
+            x = nearest(problem, x)
+        else:
+            x = np.asarray(x + (1 - EXACT * problem.scale / residual) * (problem.reduced.project(x) - x))
+    return Iterate(x, steps=0, status=Status.INEXACT)

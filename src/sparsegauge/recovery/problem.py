@@ -1,89 +1,83 @@
-"""What is to be solved, and what came out: one shape for every solver."""
+"""What is to be solved: A x = y, exactly or up to noise, perhaps within bounds."""
 
 from __future__ import annotations
 
 import functools
 import math
-from abc import ABC, abstractmethod
-from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from .._arrays import Array
-from .._arrays.systems import System, as_bounds, as_noise, as_start, as_system
+from .._arrays.systems import System, as_bounds, as_noise, as_start, as_system, noise_norm
 from ..errors import InvalidInput
-from ..metrics.gds import gds
-
-Callback = Callable[[int, NDArray[Any]], Any]  # (iteration, x); stop by returning True
 
 EXACT = 1e-9  # a relative residual that counts as none
+EXPLAINED = 1e-6  # the same, for solvers that converge slowly
 LARGE = 200_000  # entries of A above which products with it are cheaper than factorisations
-CONVERGED, STOPPED, INCONSISTENT, DETERMINED, NO_SIGNAL, CALLED_OFF, INFEASIBLE, INEXACT = range(8)
-MESSAGES = {
-    CONVERGED: "converged",
-    STOPPED: "stopped at the largest number of iterations before it converged",
-    INCONSISTENT: "A x = y has no solution: this one is sparse and as near as least squares can come",
-    DETERMINED: "A has as many independent rows as columns: there is one least-squares solution only",
-    NO_SIGNAL: "y is zero, and so is the sparsest solution",
-    CALLED_OFF: "stopped by the callback",
-    INFEASIBLE: "no x within the bounds explains y",
-    INEXACT: "no exact sparse solution was found: there are too few measurements, or y is noisy. If it is noisy, pass "
-    "noise= with the standard deviation of the noise, or look at trade_off(A, y)",
-}
+SMALLEST_SINGULAR_VALUE = 1e-8  # in units of the largest: below it, rounding errors in y spoil what an equation says
+UNEVEN_ROWS = 1e3  # ratio of row norms above which the rows of an exact system are scaled to length 1
+SAFE_EXPONENT = 300  # powers of two beyond which products of entries may over- or underflow
 
 
 @dataclass(frozen=True)
 class Reduced:
-    """A x = y without what says nothing: B x = b with orthonormal rows; `misfit` is what no x can explain of y."""
+    """The equations that say something: B x = b with orthonormal rows; `misfit` is what no x can explain of y."""
 
     B: NDArray[Any]
     b: NDArray[Any]
     misfit: float
+    is_determined: bool  # A has as many independent rows as columns, up to rounding
 
     @property
     def rank(self) -> int:
-        """How many equations there really are."""
+        """The number of equations."""
         return len(self.b)
 
     def least_norm(self) -> NDArray[Any]:
-        """The solution of the least norm."""
+        """Return the solution of the least norm."""
         return np.asarray(self.B.conj().T @ self.b)
 
     def project(self, x: NDArray[Any]) -> NDArray[Any]:
-        """The nearest solution to x."""
+        """Return the solution nearest to x."""
         return np.asarray(x + self.B.conj().T @ (self.b - self.B @ x))
 
 
 @dataclass(frozen=True)
 class Problem:
-    """Find a sparse x with A x = y, or |A x - y| <= `noise`, perhaps within bounds."""
+    """Find a sparse x with A x = y, or with |A x - y| <= `noise`, perhaps within bounds.
+
+    With `estimate_noise`, `noise` is 0 and y may still be noisy: solvers that can estimate the noise do so.
+    """
 
     system: System
     noise: float = 0.0
     bounds: tuple[Array, Array] | None = None
     x0: NDArray[Any] | None = None
+    estimate_noise: bool = False
 
     @classmethod
     def of(cls, A: Any, y: Any, *, noise: Any = 0.0, bounds: Any = None, x0: Any = None) -> Problem:
-        """Everything checked."""
+        """Check all arguments, which are those of `recover`, and return the problem."""
         system = as_system(A, y)
         limits = as_bounds(bounds, system.n)
-        problem = cls(system, as_noise(noise, system.m), limits, as_start(x0, system.n))
+        is_unknown = noise is None or (isinstance(noise, str) and noise == "auto")
+        bound = 0.0 if is_unknown else as_noise(noise, system.m)
+        problem = cls(system, bound, limits, as_start(x0, system.n), is_unknown)
         if limits is not None and problem.is_complex:
             raise InvalidInput("bounds are for real systems; split a complex one into real and imaginary parts")
         return problem
 
     @property
     def m(self) -> int:
-        """How many measurements there are."""
+        """The number of measurements."""
         return self.system.m
 
     @property
     def n(self) -> int:
-        """How many unknowns there are."""
+        """The number of unknowns."""
         return self.system.n
 
     @property
@@ -94,37 +88,53 @@ class Problem:
         )
 
     @property
+    def dtype(self) -> Any:
+        """The type of x's entries."""
+        return np.complex128 if self.is_complex else np.float64
+
+    @property
     def is_large(self) -> bool:
         """Whether A is better used as an operator than as a matrix."""
         return self.m * self.n > LARGE
 
     def matrix(self) -> NDArray[Any]:
-        """A written out, for solvers that need it."""
+        """Return A written out; capabilities make sure that solvers ask for it only where it is."""
         if self.system.matrix is None:
-            raise InvalidInput(
-                f"this solver needs A as a matrix, and {self.m} x {self.n} is too large to write out; "
-                "GDSReweighted and MinimumNorm work with an operator"
-            )
+            raise InvalidInput(f"A is an operator of {self.m} x {self.n} entries, too large to write out")
         return self.system.matrix
 
     def real_matrix(self) -> Array:
-        """The same, for solvers of real systems."""
+        """Return A written out, of a real system."""
         if self.is_complex:
-            raise InvalidInput("this solver is for real systems; GDSReweighted and IRLS solve complex ones")
+            raise InvalidInput("A or y is complex, and a real system is needed here")
         return self.matrix()
 
     @functools.cached_property
     def reduced(self) -> Reduced:
-        """One factorisation a problem: the singular values that count, and the rows that belong to them."""
-        U, s, Vh = np.linalg.svd(self.matrix(), full_matrices=False)
-        rank = int(np.count_nonzero(s > s[0] * max(self.m, self.n) * np.finfo(float).eps)) if s[0] > 0 else 0
-        coefficients = U[:, :rank].conj().T @ self.system.y
-        misfit = float(np.linalg.norm(self.system.y - U[:, :rank] @ coefficients))
-        return Reduced(np.ascontiguousarray(Vh[:rank]), coefficients / s[:rank], misfit)
+        """The singular value decomposition of A, computed once per problem, without what rounding spoils.
+
+        Rows of very different lengths are scaled to length 1 first if y is exact: then short rows count as much as
+        long ones.
+        """
+        A, y = self.matrix(), self.system.y
+        if self.noise == 0 and self.has_uneven_rows:
+            lengths = np.linalg.norm(A, axis=1)
+            rows = np.where(lengths > 0, lengths, 1.0)
+            even = _reduce(A / rows[:, None], y / rows)
+            if even.misfit <= EXACT * np.linalg.norm(y / rows):
+                return even
+        return _reduce(A, y)
+
+    @functools.cached_property
+    def has_uneven_rows(self) -> bool:
+        """Whether the rows of A have very different lengths."""
+        lengths = np.linalg.norm(self.matrix(), axis=1)
+        used = lengths[lengths > 0]
+        return bool(len(used) and used.max() > UNEVEN_ROWS * used.min())
 
     @functools.cached_property
     def notes(self) -> dict[str, Any]:
-        """What solvers worked out of A, each under its own name, for when they come again at another order."""
+        """What solvers computed from A, each under its own name, for when they solve it again at another order."""
         return {}
 
     @functools.cached_property
@@ -133,16 +143,54 @@ class Problem:
         return float(np.linalg.norm(self.system.y))
 
     def residual(self, x: NDArray[Any]) -> float:
-        """|A x - y|."""
+        """Return |A x - y|."""
         return float(np.linalg.norm(self.system.forward(x) - self.system.y))
 
     def start(self) -> NDArray[Any]:
-        """The caller's x0 made feasible, or the solution of the least norm."""
+        """Return the solution nearest to the caller's x0, or the solution of the least norm."""
+        if self.system.matrix is None:
+            return np.zeros(self.n, self.dtype) if self.x0 is None else self.x0
         return self.reduced.least_norm() if self.x0 is None else self.reduced.project(self.x0)
 
     def clipped(self, x: NDArray[Any]) -> NDArray[Any]:
-        """x moved into the bounds."""
+        """Return x moved into the bounds."""
         return x if self.bounds is None else np.clip(x, *self.bounds)
+
+    def nearest(self, x: NDArray[Any]) -> NDArray[Any]:
+        """Return the nearest x that explains y within the noise and the bounds; A is written out."""
+        from .projection import nearest
+
+        return nearest(self, x)
+
+    def fit(self, columns: Any) -> NDArray[Any]:
+        """Return the least-squares solution that is zero but on the given columns; A is written out."""
+        from .projection import fitted
+
+        return fitted(self.matrix(), self.system.y, np.asarray(columns))
+
+    @property
+    def zero_is_allowed(self) -> bool:
+        """Whether x = 0 is within the bounds."""
+        return self.bounds is None or not self.clipped(np.zeros(self.n)).any()
+
+    @property
+    def zero_explains_y(self) -> bool:
+        """Whether x = 0 is within the bounds and explains y."""
+        return self.scale <= self.noise and self.zero_is_allowed
+
+    @property
+    def noise_factor(self) -> float:
+        """The norm of the noise in all measurements, at most, over the standard deviation of one."""
+        return noise_norm(self.m)
+
+    @property
+    def sigma(self) -> float:
+        """The standard deviation of the noise in one measurement, as told."""
+        return self.noise / self.noise_factor
+
+    def with_sigma(self, sigma: float) -> Problem:
+        """Return the same problem with noise of a known standard deviation."""
+        return replace(self, noise=sigma * self.noise_factor, estimate_noise=False)
 
     @property
     def misfit(self) -> float:
@@ -150,61 +198,59 @@ class Problem:
         return self.reduced.misfit if self.system.matrix is not None else 0.0
 
     def tolerance(self) -> float:
-        """The largest residual of a solution: the noise, or what rounding and least squares leave."""
+        """Return the largest residual of a solution: the noise, or what rounding and least squares leave."""
         return max(self.noise, EXACT * self.scale, self.misfit * (1 + 1e-6))
 
+    @property
+    def explained_below(self) -> float:
+        """The largest residual of an answer that explains y."""
+        return max(self.tolerance(), EXPLAINED * self.scale)
 
-@dataclass(frozen=True)
-class Recovery:
-    """What a solver found, in SciPy's words.
-
-    `fun` is the sparsity reached (S_p at the solver's order), `residual` is |A x - y|. `certified` says that x is
-    the signal that was measured, up to rounding, and not only sparse; `certificate_reason` why, or why not.
-    `success` is False where x explains y but is no exact sparse solution (status 7).
-    """
-
-    x: NDArray[Any]
-    success: bool
-    status: int
-    message: str
-    nit: int
-    nfev: int
-    fun: float
-    residual: float
-    certified: bool = False
-    certificate_reason: str = ""
-    history: list[float] = field(default_factory=list, repr=False)
-
-
-@dataclass(frozen=True, kw_only=True)
-class Solver(ABC):
-    """Frozen options and one method. `assume_generic` vouches for A where its look forbids a certificate."""
-
-    assume_generic: bool = False
-
-    @abstractmethod
-    def solve(self, problem: Problem, rng: np.random.Generator, callback: Callback | None = None) -> Recovery:
-        """Solve one problem."""
+    def in_safe_units(self) -> tuple[Problem, int, int]:
+        """Return the problem scaled by powers of two where products would overflow, with the exponents of A and y."""
+        matrix, y = self.system.matrix, self.system.y
+        of_a = _unsafe_exponent(matrix) if matrix is not None else 0
+        of_y = _unsafe_exponent(y)
+        if of_a == of_y == 0:
+            return self, 0, 0
+        to_x = of_a - of_y
+        low, high = (scale_by_power(side, to_x) for side in self.bounds or (np.zeros(0), np.zeros(0)))
+        scaled = None if matrix is None else scale_by_power(matrix, -of_a)
+        operator = self.system.operator if scaled is None else scaled
+        return (
+            replace(
+                self,
+                system=self.system._replace(operator=operator, matrix=scaled, y=scale_by_power(y, -of_y)),
+                noise=math.ldexp(self.noise, -of_y),
+                bounds=None if self.bounds is None else (low, high),
+                x0=None if self.x0 is None else scale_by_power(self.x0, to_x),
+            ),
+            of_a,
+            of_y,
+        )
 
 
-def finished(
-    problem: Problem,
-    x: NDArray[Any],
-    *,
-    status: int = CONVERGED,
-    nit: int = 0,
-    nfev: int = 0,
-    order: float = 2.0,
-    history: list[float] | None = None,
-    message: str | None = None,
-) -> Recovery:
-    """What every solver returns: the residual and the sparsity are worked out here, for all alike."""
-    residual = problem.residual(x)
-    explained = residual <= max(problem.tolerance(), 1e-6 * problem.scale)
-    if status in (CONVERGED, INEXACT) and problem.noise == 0 and problem.misfit > EXACT * problem.scale:
-        status = INCONSISTENT
-    if not explained and problem.bounds is not None and status in (CONVERGED, INEXACT):
-        status = INFEASIBLE
-    fun = gds(x, order, zero=math.nan)
-    success = explained and status in (CONVERGED, DETERMINED, NO_SIGNAL, INCONSISTENT)
-    return Recovery(x, success, status, message or MESSAGES[status], nit, nfev, fun, residual, history=history or [])
+def _reduce(A: NDArray[Any], y: NDArray[Any]) -> Reduced:
+    U, s, Vh = np.linalg.svd(A, full_matrices=False)
+    rounding = max(A.shape) * np.finfo(float).eps
+    independent = int(np.count_nonzero(s > s[0] * rounding)) if s[0] > 0 else 0
+    rank = int(np.count_nonzero(s > s[0] * max(rounding, SMALLEST_SINGULAR_VALUE))) if s[0] > 0 else 0
+    coefficients = U.conj().T @ y
+    misfit = float(np.linalg.norm(y - U[:, :independent] @ coefficients[:independent]))
+    return Reduced(
+        np.ascontiguousarray(Vh[:rank]), coefficients[:rank] / s[:rank], misfit, is_determined=rank == A.shape[1]
+    )
+
+
+def _unsafe_exponent(values: NDArray[Any]) -> int:
+    """Return the binary exponent of the largest magnitude where it is far from 0, else 0."""
+    largest = max((float(np.max(np.abs(part))) for part in (values.real, values.imag)), default=0.0)
+    exponent = math.frexp(largest)[1] if largest > 0 else 0
+    return exponent if abs(exponent) > SAFE_EXPONENT else 0
+
+
+def scale_by_power(values: NDArray[Any], exponent: int) -> NDArray[Any]:
+    """Return values times 2**exponent, without an intermediate overflow."""
+    if np.iscomplexobj(values):
+        return np.asarray(np.ldexp(values.real, exponent) + 1j * np.ldexp(values.imag, exponent))
+    return np.asarray(np.ldexp(values, exponent))

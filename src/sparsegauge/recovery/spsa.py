@@ -14,32 +14,29 @@ from __future__ import annotations
 
 import functools
 import math
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
+from numpy.typing import NDArray
 
 from .. import _compiled
-from .._arrays import Array, Parameter, check_count, check_order
+from .._arrays import Array
 from ..errors import InvalidInput
 from ..metrics.catalogue import check_parameters, find_metric
 from ..metrics.gds import gds
-from .ascent import Feasible, without_smallest
-from .problem import CALLED_OFF, CONVERGED, STOPPED, Callback, Problem, Recovery, Solver, finished
-from .spsa_workspace import Reports, Workspace, projector, worth_compiling
+from .ascent import Feasible, make_feasible
+from .driver import Iterate
+from .problem import Problem
+from .solver import Capabilities, Solver, count, order_option, real
+from .spsa_workspace import Workspace, projector, worth_compiling
+from .status import Status
 
 REPORTS = 50  # entries of the history, and calls of the callback
 OPENING = 32  # directions whose slopes at the start are the unit of slopes
 FARTHEST = 1e6  # in units of the start: farther out, rounding takes the digits that A x = y needs
 DIVERGED = "the iterates ran away from the start, where sparsity has no maximum; use a smaller a"
-
-GAIN = Parameter("a", 0.5, low=0)
-WIDTH = Parameter("c", 0.005, low=0)
-STABILITY = Parameter("A", 500.0, low=0, low_included=True)
-ALPHA = Parameter("alpha", 0.602, low=0, high=1, high_included=True)
-GAMMA = Parameter("gamma", 0.101, low=0, high=1, low_included=True, high_included=True)
-TOLERANCE = Parameter("tolerance", 1e-3, low=0, low_included=True)
 
 Measure = Callable[[Array], Any]
 
@@ -78,6 +75,8 @@ class SPSA(Solver):
     are left out at the end. With bounds each iterate is clipped and projected back, and the last one alternates between
     the two until both hold.
 
+    The callback sees x 50 times, after every 50th part of the iterations; the history has an entry for each.
+
     The gains are ours and not the paper's, which gives none. They were searched at order 2 on trials 0..2 of four
     problems (uniform K = 10, M = 40; normal K = 20, M = 60; exponential K = 20, M = 50; ones K = 10, M = 40; N = 100):
     first a in 0.03..3 and c in 0.003..0.1 with 10,000 iterations, then a in 0.5..2, c in 0.01..0.1 and A of 1 % and
@@ -86,23 +85,22 @@ class SPSA(Solver):
     order 1 trembles with them and did best (errors of 4e-3) with a = 1, c = 0.1.
     """
 
-    order: float = 2.0
+    supports: ClassVar[Capabilities] = Capabilities(bounds="any")
+
+    order: float = order_option(2.0)
     metric: str | Measure = "gds"
     parameters: Mapping[str, float] = field(default_factory=dict)
-    iterations: int = 50_000
-    a: float = GAIN.default
-    c: float = WIDTH.default
-    A: float = STABILITY.default
-    alpha: float = ALPHA.default
-    gamma: float = GAMMA.default
-    tolerance: float = TOLERANCE.default
+    iterations: int = count(50_000, least=1)
+    a: float = real(0.5, low=0)
+    c: float = real(0.005, low=0)
+    A: float = real(500.0, low=0, low_included=True)
+    alpha: float = real(0.602, low=0, high=1, high_included=True)
+    gamma: float = real(0.101, low=0, high=1, low_included=True, high_included=True)
+    tolerance: float = real(1e-3, low=0, low_included=True)
 
     def __post_init__(self) -> None:
-        """Every option is checked here."""
-        check_order(self.order)
-        check_count("iterations", self.iterations, least=1)
-        for parameter in (GAIN, WIDTH, STABILITY, ALPHA, GAMMA, TOLERANCE):
-            parameter.check(getattr(self, parameter.name))
+        """Check every option."""
+        super().__post_init__()
         self._check_metric()
 
     def _check_metric(self) -> None:
@@ -115,36 +113,41 @@ class SPSA(Solver):
             raise InvalidInput("the parameter of gds is the solver's own order: pass SPSA(order=...)")
         check_parameters(metric, self.parameters)
 
-    def solve(self, problem: Problem, rng: np.random.Generator, callback: Callback | None = None) -> Recovery:
-        """Solve one problem."""
-        problem.real_matrix()
-        feasible = Feasible(problem)
-        start = feasible.start()
+    def iterates(self, problem: Problem, rng: np.random.Generator) -> Iterator[Iterate]:
+        """Yield x at each report."""
+        start = Feasible(problem).start()
         if not start.any():  # there is no scale to measure by
-            return finished(problem, start, order=self.order)
+            yield Iterate(start, status=Status.CONVERGED)
+            return
         unit = float(np.sqrt(np.mean(start**2)))
         x = start / unit
         walk = _Walk(self, self._workspace(problem, unit), x, rng)
-        history: list[float] = []
-        earlier, status, message, k = x.copy(), STOPPED, None, 0
-        for reports in self._stages(watched=callback is not None):
-            reached = walk.go_on(reports, history)
-            k = int(reports[min(reached, len(reports) - 1)])
-            if reached < len(reports):
-                message = DIVERGED
-                break
-            if callback is not None and callback(k, x * unit):
-                status = CALLED_OFF
-                break
+        earlier, done, evaluations = x.copy(), 0, 2 * OPENING
+        for k in self._reports():
+            sparsity = walk.go_on(k)
+            status, message = self._outcome(x, earlier, sparsity, is_last=k == self.iterations)
+            evaluations += 2 * (k - done)
+            yield Iterate(x * unit, k - done, evaluations, status, message, sparsity)
+            if status is not None:
+                return
+            done, evaluations = k, 0
             if k <= 0.9 * self.iterations:
                 earlier = x.copy()
-        else:
-            if np.linalg.norm(x - earlier) <= self.tolerance * np.linalg.norm(x):
-                status = CONVERGED
-        x = without_smallest(problem, feasible.within_bounds(feasible.nearest(x * unit)))
-        return finished(
-            problem, x, status=status, nit=k, nfev=2 * (k + OPENING), order=self.order, history=history, message=message
-        )
+
+    def _outcome(
+        self, x: Array, earlier: Array, sparsity: float | None, *, is_last: bool
+    ) -> tuple[Status | None, str | None]:
+        """Return the status and the message after a report; None where the walk goes on."""
+        if sparsity is None:
+            return Status.ITERATION_LIMIT, DIVERGED
+        if not is_last:
+            return None, None
+        has_settled = np.linalg.norm(x - earlier) <= self.tolerance * np.linalg.norm(x)
+        return Status.CONVERGED if has_settled else Status.ITERATION_LIMIT, None
+
+    def postprocess(self, problem: Problem, x: NDArray[Any]) -> NDArray[Any]:
+        """Return the nearest solution within the bounds, without what the noise explains."""
+        return make_feasible(problem, x)
 
     def _workspace(self, problem: Problem, unit: float) -> Workspace:
         reduced, bounds = problem.reduced, problem.bounds
@@ -153,14 +156,12 @@ class SPSA(Solver):
             problem.notes["spsa"] = projector(reduced.B)
         return Workspace(reduced.B, reduced.b / unit, scaled, float(self.order), problem.notes["spsa"])
 
-    def _stages(self, *, watched: bool) -> list[Reports]:
-        """The iterations after which to report: one by one for a callback, else up to the last tenth, and the rest."""
-        reports = np.array(sorted({round(k * self.iterations / REPORTS) for k in range(1, REPORTS + 1)} - {0}))
-        cuts = np.arange(1, len(reports)) if watched else np.searchsorted(reports, 0.9 * self.iterations, "right")
-        return [stage for stage in np.split(reports, np.atleast_1d(cuts)) if len(stage)]
+    def _reports(self) -> list[int]:
+        """Return the iterations after which to report."""
+        return sorted({round(k * self.iterations / REPORTS) for k in range(1, REPORTS + 1)} - {0})
 
     def _measure(self, n: int) -> Measure | None:
-        """The metric, larger for sparser; None stands for compiled GDS."""
+        """Return the metric, larger for sparser; None stands for compiled GDS."""
         if callable(self.metric):
             return self.metric
         metric = find_metric(self.metric)
@@ -185,26 +186,21 @@ class _Walk:
         # a metric that is flat here, such as l0, has no unit and needs none
         self.a /= self._mean_slope() or 1.0
 
-    def go_on(self, reports: Reports, history: list[float]) -> int:
-        """Up to the last of these reports, or the last before x ran away; how many of them were reached."""
+    def go_on(self, last: int) -> float | None:
+        """Go on up to an iteration; return the sparsity there, or None if x ran away and was put back."""
         farthest = FARTHEST * math.sqrt(len(self.x))
         if self.measure is None:
             gains = np.array([self.a, self.alpha, self.A, self.c, self.gamma])
-            seen = np.empty(len(reports))
-            reached = int(
-                self.kernels.walk_on(self.work.walk, self.x, self.state, gains, self.k, reports, farthest, seen)
-            )
-            history += seen[:reached].tolist()
-            self.k = int(reports[-1])
-            return reached
-        for reached, last in enumerate(reports.tolist()):
-            before = self.x.copy()
-            self._step_by_step(last)
-            if not np.linalg.norm(self.x) <= farthest:  # nan too
-                self.x[:] = before
-                return reached
-            history.append(float(self.measure(self.x)))
-        return len(reports)
+            seen, report = np.empty(1), np.array([last])
+            first, self.k = self.k, last
+            reached = self.kernels.walk_on(self.work.walk, self.x, self.state, gains, first, report, farthest, seen)
+            return float(seen[0]) if reached else None
+        before = self.x.copy()
+        self._step_by_step(last)
+        if not np.linalg.norm(self.x) <= farthest:  # nan too
+            self.x[:] = before
+            return None
+        return float(self.measure(self.x))
 
     def _step_by_step(self, last: int) -> None:
         for k in range(self.k, last):

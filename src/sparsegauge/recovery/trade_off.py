@@ -26,8 +26,10 @@ from .._arrays import Array, Indices, Parameter, as_rng, check_count, check_orde
 from .._arrays.systems import noise_norm
 from ..errors import InvalidInput
 from ..metrics.gds import gds
-from .problem import EXACT, Callback, Problem, Solver
+from .driver import Callback
+from .problem import EXACT, Problem
 from .reweighted import GDSReweighted
+from .solver import Solver
 
 LEAST = Parameter("least", 1e-3, low=0, high=1)
 NOT_ZERO = 1e-6  # of the largest: what is counted as a non-zero

@@ -10,11 +10,11 @@ import numpy as np
 
 from .._arrays import Array
 from ..recovery import demos
-from ..recovery.portfolio import recover
-from ..recovery.problem import Recovery
+from ..recovery.baselines import BasisPursuit, MinimumNorm
+from ..recovery.entry import recover
 from ..recovery.quality import psnr, relative_error, snr
+from ..recovery.result import Recovery
 from ..recovery.reweighted import GDSReweighted
-from ..recovery.rivals.linear import BasisPursuit, MinimumNorm
 from ..simulate import gaussian_matrix, sparse_signal
 
 LENGTH, NONZEROS, MEASUREMENTS = 100, 30, 52

@@ -21,19 +21,10 @@ import numpy as np
 
 from .._arrays import check_choice, check_count, check_number, check_order
 from ..errors import InvalidInput
-from ..recovery import rivals
-from ..recovery.ascent import GDSAscent
-from ..recovery.ep import EP
-from ..recovery.portfolio import Portfolio
-from ..recovery.problem import Solver
-from ..recovery.reweighted import GDSReweighted
-from ..recovery.spsa import SPSA
+from ..recovery.registry import SOLVERS
+from ..recovery.solver import Solver
 from ..simulate import SIGNS
 from .sources import KNOWN, check_source
-
-SOLVERS: dict[str, type[Solver]] = {
-    solver.__name__: solver for solver in (SPSA, GDSAscent, GDSReweighted, Portfolio, EP)
-} | {name: getattr(rivals, name) for name in rivals.__all__}
 
 WORK_UNIT = 256  # reconstructions that a worker is given at once, about: what a crash may cost, and Ctrl-C wait for
 SUCCESS = 1e-3  # the largest relative error of a success, as in the benchmarks
@@ -305,7 +296,7 @@ def _solver_from(table: Any) -> Solver:
     if not isinstance(table, Mapping):
         raise InvalidInput(f'solver must be a table: [solver], then name = "SPSA" and options; got {table!r}')
     name = table.get("name")
-    if name not in SOLVERS:
+    if not isinstance(name, str) or name not in SOLVERS:
         raise InvalidInput(f"solver.name must be one of {', '.join(SOLVERS)}, got {name!r}")
     kind = SOLVERS[name]
     options = {key: value for key, value in table.items() if key != "name"}
@@ -343,7 +334,7 @@ def _check_kind(key: str, value: Any, field: dataclasses.Field[Any]) -> None:
 
 def _options_of(solver: Solver) -> dict[str, Any]:
     """As in a file; what a file cannot hold (None, no limit of time) is what a solver does by default."""
-    left_out = ("order", "time_limit")
+    left_out = ("order", "time_limit", "check_dependence")  # the last one changes no answer
     fields = [field for field in dataclasses.fields(solver) if field.name not in left_out]
     options = {field.name: _plain(getattr(solver, field.name), field.default) for field in fields}
     return {"name": type(solver).__name__} | {key: value for key, value in options.items() if value is not None}

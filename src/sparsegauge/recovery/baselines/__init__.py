@@ -1,4 +1,4 @@
-"""The rivals: the solvers that everybody knows, in the same shape as ours."""
+"""The baselines: well-known solvers, in the same form as the package's own."""
 
 from .greedy import OMP
 from .iterative import IRLS, SBL, SL0

@@ -1,0 +1,416 @@
+r"""Estimates from noisy measurements, with error bars, by a spike-and-slab model.
+
+A sparse solution of |A x - y| <= noise is too small, and often has the wrong support. Here it is only a guess. The
+model is y = A x + e, e ~ N(0, sigma^2), and each x_i is zero with probability 1 - rho or drawn from a slab: N(0, tau),
+or N(+-mu, tau) for magnitudes that are alike. `z` says which of the x_i are zero; p(y, z) has a closed form. From a
+guess,
+
+1. single changes of z climb to a maximum of p(y, z); rho, the slab and, where it is not known, sigma are learnt from it
+   (EM), in turn;
+2. where the guesses lead to different z, Gibbs sampling under a noise that falls to the true one may find a better one;
+3. Gibbs sampling over z, rho, the slab and sigma, from the best z found, averages x: the mean of x given y has the
+   least mean square error. Its spread gives the error bars, and how often z_i is not zero the probability of inclusion.
+
+E. I. George and R. E. McCulloch, "Approaches for Bayesian variable selection", Statistica Sinica 7, 1997.
+"""
+
+from __future__ import annotations
+
+import functools
+import math
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from .._arrays import Array, Indices
+from .._compiled import recover as kernels
+from .explanation import Explanation
+from .problem import Problem
+
+LEAST_NOISE = 1e-5  # norm of the noise in units of |y|: below it, covariances are rounding
+FIRST_NOISE = 0.3  # the same, from which sampling cools down, and from which the size of the noise is learnt
+DENSEST = 0.7  # non-zeros per measurement, at most
+THINNEST = 1e-3  # variance of a slab, relative to its mean square
+CLIMBS = 12  # rounds of climbing and learning, at most
+SETTLED_NOISE = 0.02  # change of log sigma^2 below which it has been learnt
+COOLING_STEPS, SWEEPS_PER_COOLING_STEP = 10, 14
+LOWER_NOISE = 0.03  # sigma^2 in units of what a guess suggests, which is tried too where sigma is not known
+COOLEST = 0.1  # sigma^2 in units of what it was taken for, where it is not known: it may have been taken for too much
+SWEEPS_PER_BLOCK = 10  # Gibbs sweeps between two draws of rho, the slab and sigma
+BURN_IN_BLOCKS = 5
+BLOCKS = 20  # that are averaged over, in all chains together
+MOST_WORK = 1e9  # multiplications that the sweeps of a chain may cost
+DOUBTFUL = 0.02  # a coefficient that is less probably non-zero is set to zero
+CHAINS = 2  # states that are averaged over, at most
+OPEN = 3.0  # log evidence by which a state may be worse than the best one and still be averaged over
+CLEARLY_ALIKE = 8.0  # log evidence by which slabs at +-mu have to be better than N(0, tau) to be preferred
+AGREEING, AGREEING_IF_DENSE = 3, 5  # guesses that lead to the same z end the search for others
+DENSE = 0.25  # non-zeros per measurement above which more guesses have to agree
+LOUD_NOISE = 0.2  # norm of the noise in units of |y|, above which sampling moves freely between states
+SMALL_NOISE = 0.03  # the same, below which an exact solution is looked for around the best state
+NEGLIGIBLE_NOISE = 4.0  # sigma^2 in units of the least that covariances can be computed with
+CLEAR = 10.0  # gain in log evidence over "y is only noise" that is no chance
+
+
+@dataclass(frozen=True)
+class State:
+    """One z with its hyper-parameters; slabs are rows (weight, mean, variance); x and variance are given z and y."""
+
+    z: Indices
+    rho: float
+    slabs: Array
+    noise: float  # sigma^2
+    x: Array
+    variance: Array
+    evidence: float = -math.inf
+
+    @property
+    def is_alike(self) -> bool:
+        """Whether the slabs are those of magnitudes that are alike."""
+        return bool(self.slabs[0, 1] != 0)
+
+    @property
+    def score(self) -> float:
+        """The log evidence; slabs at +-mu have to be clearly better, since they mislead where there is much noise."""
+        return self.evidence - CLEARLY_ALIKE * self.is_alike
+
+
+@dataclass
+class Moments:
+    """Sums over sweeps: the means of x and x^2, and the probability of inclusion."""
+
+    x: Array
+    square: Array
+    inclusion: Array
+    noise: float = 0.0
+
+    @classmethod
+    def zeros(cls, n: int) -> Moments:
+        """Return sums over nothing."""
+        return cls(*np.zeros((3, n)))
+
+    def add(self, other: Moments, weight: float) -> None:
+        """Add the other's sums, times a weight."""
+        self.x += weight * other.x
+        self.square += weight * other.square
+        self.inclusion += weight * other.inclusion
+        self.noise += weight * other.noise
+
+
+@dataclass(frozen=True)
+class Estimate:
+    """What is known of x: the mean, the standard error of each x_i if it is not zero, and how probable that is.
+
+    `noise` is the standard deviation of a measurement. `is_clear` says that a sparse x explains y far better than noise
+    alone would.
+    """
+
+    x: NDArray[Any]
+    std: Array
+    inclusion: Array
+    noise: float
+    is_clear: bool
+
+
+@dataclass(frozen=True)
+class Model:
+    """y = A x + e in units in which the columns of A have a length of about 1, and so has y."""
+
+    At: Array
+    y: Array
+    noise: float | None  # sigma^2, where it is known
+    unit: float  # of x
+    scale: float  # of y
+    signs: tuple[float, ...]  # that the bounds allow
+
+    @functools.cached_property
+    def rooms(self) -> dict[int, Any]:
+        """Working memory by the number of slabs."""
+        return {slabs: kernels.EvidenceRoom(self.At, slabs) for slabs in (1, 2)}
+
+    @classmethod
+    def of(cls, problem: Problem) -> Model:
+        """Return the model of a problem with a real matrix."""
+        A = problem.real_matrix()
+        column = float(np.linalg.norm(A)) / math.sqrt(problem.n)
+        low, high = problem.bounds or (np.array(-math.inf), np.array(math.inf))
+        signs = tuple(sign for sign, free in ((1.0, np.any(high > 0)), (-1.0, np.any(low < 0))) if free)
+        sigma = max(problem.sigma / problem.scale, LEAST_NOISE / math.sqrt(problem.m))
+        return cls(
+            np.ascontiguousarray(A.T) / column,
+            problem.system.y / problem.scale,
+            None if problem.estimate_noise else sigma**2,
+            problem.scale / column,
+            problem.scale,
+            signs,
+        )
+
+    @property
+    def least_noise(self) -> float:
+        """The smallest sigma^2 that covariances can be computed with."""
+        return LEAST_NOISE**2 / len(self.y)
+
+    def evidence_of_noise(self) -> float:
+        """Return log p(y) if y were noise of a free size, up to the constant of `State.evidence`."""
+        return -0.5 * len(self.y) * (1 + math.log(float(self.y @ self.y) / len(self.y)))
+
+    @functools.cached_property
+    def evidence_without_sparsity(self) -> float:
+        """The largest log p(y) if x were dense, x_i ~ N(mu, tau), or nothing: what a sparse x has to beat."""
+        m = len(self.y)
+        squares, U = np.linalg.eigh(self.At.T @ self.At)
+        y, along = U.T @ self.y, U.T @ self.At.sum(axis=0)
+        best = self.evidence_of_noise()
+        for ratio in np.geomspace(1e-8, 1e4, 25):  # sigma^2 / tau
+            variance = np.maximum(squares, 0.0) + ratio * squares[-1] / m
+            mean = (along @ (y / variance)) / max(along @ (along / variance), np.finfo(float).tiny)
+            rest = y - mean * along
+            scale = max(float(rest @ (rest / variance)) / m, np.finfo(float).tiny)
+            best = max(best, -0.5 * (m * (1 + math.log(scale)) + float(np.sum(np.log(variance)))))
+        return best
+
+    def climb(self, guess: Array, *, alike: bool, noise_factor: float = 1.0) -> State:
+        """Return the maximum of p(y, z) above a guess; `alike` for slabs at +-mu.
+
+        Where sigma is not known, it is first taken as what the guess suggests, times the root of a factor.
+        """
+        first = self.first_state(guess)
+        if self.noise is None:
+            first = replace(first, noise=max(first.noise * noise_factor, self.least_noise))
+        state = self.learn(first, alike=alike)
+        for _ in range(CLIMBS):
+            before, state = state, self._climb_once(state)
+            if not state.z.any():
+                break
+            learnt = self.learn(state, alike=alike)
+            settled = abs(math.log(learnt.noise / state.noise)) < SETTLED_NOISE
+            if settled and before.evidence > -math.inf and np.array_equal(state.z, before.z):
+                break
+            state = learnt
+        return state
+
+    def _climb_once(self, state: State) -> State:
+        z, x, variance = state.z.copy(), np.empty(len(state.z)), np.empty(len(state.z))
+        room = self.rooms[len(state.slabs)]
+        value = kernels.climb(room, self.y, state.noise, state.rho, state.slabs, z, x, variance)
+        return replace(state, z=z, x=x, variance=variance, evidence=float(value))
+
+    def first_state(self, guess: Array) -> State:
+        """Take as non-zero as many of the largest coefficients of a guess as an information criterion prefers."""
+        size = np.abs(guess) * (1.0 if len(self.signs) == 2 else (np.sign(guess) == self.signs[0]))
+        z = np.zeros(len(guess), np.int64)
+        noise = FIRST_NOISE**2 / len(self.y) if self.noise is None else self.noise
+        if size.any():
+            order = np.argsort(-size)[: min(max(int(DENSEST * len(self.y)), 1), int(np.count_nonzero(size)))]
+            k, beside = self._choose_size(order)
+            z[order[:k]] = 1
+            noise = min(noise, max(beside, self.least_noise)) if self.noise is None else noise
+        return State(z, 0.0, np.empty((0, 3)), noise, np.asarray(guess, float), np.zeros(len(guess)))
+
+    def _choose_size(self, order: Indices) -> tuple[int, float]:
+        """Return how many of the ordered columns explain y best by least squares, and the sigma^2 that this leaves."""
+        m, k = len(self.y), np.arange(1, len(order) + 1)
+        Q = np.linalg.qr(self.At[order].T)[0]
+        squares = np.maximum(float(self.y @ self.y) - np.cumsum((Q.T @ self.y) ** 2), m * self.least_noise)
+        if self.noise is None:
+            scores = (m - k) * np.log(squares / (m - k)) + 0.5 * k * math.log(m)  # as `trade_off` does
+        else:
+            scores = squares / self.noise + 2 * k * math.log(m)
+        best = int(np.argmin(scores))
+        return best + 1, float(squares[best] / (m - k[best]))
+
+    def learn(self, state: State, *, alike: bool, rng: np.random.Generator | None = None) -> State:
+        """Return the state with the rho, slabs and sigma that fit x best, or with draws of them if there is an rng."""
+        members = np.flatnonzero(state.z)
+        n, k, x = len(state.z), len(members), state.x[members]
+        rho = max(k, 1) / n if rng is None else rng.beta(1 + k, 1 + n - k)
+        rho = min(max(rho, 0.5 / n), DENSEST * len(self.y) / n, 0.5)
+        spread = state.variance[members] if rng is None else (rng.standard_normal(k) * np.sqrt(state.variance[members]))
+        square = 1.0
+        if k and rng is None:
+            square = float(np.mean(x**2 + spread))
+        elif k and rng is not None:
+            square = (float(np.sum((x + spread) ** 2)) + float(np.mean(x**2))) / rng.chisquare(k + 1)
+        noise = self._learn_noise(state, members, rng) if self.noise is None else self.noise
+        if not alike:
+            slabs = np.array([[1.0, 0.0, max(square, 1e-300)]])
+            return replace(state, rho=rho, slabs=slabs, noise=noise, z=np.sign(state.z))
+        level = float(np.mean(np.abs(x))) if k else 1.0
+        thickness = max(float(np.mean(x**2 + state.variance[members])) - level**2 if k else 1.0, 0.0)
+        thickness = max(thickness, THINNEST * max(level**2, 1e-300))
+        z = np.zeros(n, np.int64)
+        z[members] = 1 if len(self.signs) == 1 else np.where(x > 0, 1, 2)
+        slabs = np.array([[1 / len(self.signs), sign * level, thickness] for sign in self.signs])
+        return replace(state, rho=rho, slabs=slabs, noise=noise, z=z)
+
+    def _learn_noise(self, state: State, members: Indices, rng: np.random.Generator | None) -> float:
+        """Return sigma^2 from the residual: MacKay's step, or a draw of Gibbs sampling."""
+        m = len(self.y)
+        if state.evidence == -math.inf and rng is None:
+            return state.noise
+        taus = state.slabs[state.z[members] - 1, 2]
+        determined = float(np.sum(1 - state.variance[members] / taus))  # how many x_i the measurements determine
+        square = float(np.sum((self.y - state.x[members] @ self.At[members]) ** 2))
+        if rng is None:
+            return max(square / max(m - determined, 1.0), self.least_noise)
+        drawn = rng.chisquare(determined) if determined > 0.1 else 0.0
+        return max((square + state.noise * drawn) / rng.chisquare(m), self.least_noise)
+
+    def best(self, guess: Array) -> State:
+        """Return the better state of both kinds of slabs; N(0, tau) only where both signs are allowed."""
+        factors = (1.0,) if self.noise is not None else (1.0, LOWER_NOISE)
+        guess, alike = guess / self.unit, len(self.signs) == 1
+        best = max((self.climb(guess, alike=alike, noise_factor=f) for f in factors), key=lambda state: state.score)
+        return best if alike else max(best, self.climb(best.x, alike=True), key=lambda state: state.score)
+
+    def cool(self, state: State, rng: np.random.Generator) -> State:
+        """Return the state that sampling under a falling noise leads to."""
+        alike, wanderer = state.is_alike, state
+        last = state.noise if self.noise is not None else max(COOLEST * state.noise, self.least_noise)
+        for noise in np.geomspace(max(FIRST_NOISE**2 / len(self.y), state.noise), last, COOLING_STEPS):
+            sampled, _ = self._sample(
+                replace(wanderer, noise=float(noise)), rng, SWEEPS_PER_COOLING_STEP, COOLING_STEPS
+            )
+            wanderer = replace(self.learn(sampled, alike=alike), noise=float(noise))
+        factors = (1.0,) if self.noise is not None else (1.0, LOWER_NOISE)
+        ends = [self.climb(wanderer.x, alike=alike, noise_factor=factor) for factor in factors]
+        return max(ends, key=lambda end: end.score)
+
+    def average(self, first: State, rng: np.random.Generator, blocks: int) -> Moments:
+        """Return the moments of x given y over the z near `first`, or those of `first` if rounding spoils them."""
+        alike, state, kept = first.is_alike, first, []
+        for block in range(-BURN_IN_BLOCKS, blocks):
+            state, moments = self._sample(state, rng, SWEEPS_PER_BLOCK, BURN_IN_BLOCKS + blocks)
+            if not (np.isfinite(moments.x).all() and np.isfinite(moments.square).all()):
+                state = first
+                continue
+            if block >= 0:
+                kept.append(moments)
+            state = self.learn(state, alike=alike, rng=rng)
+        if 2 * len(kept) < blocks:
+            return Moments(first.x, first.x**2 + first.variance, (first.z > 0).astype(float), first.noise)
+        total = Moments.zeros(len(first.z))
+        for moments in kept:
+            total.add(moments, 1 / len(kept))
+        return total
+
+    def _sample(self, state: State, rng: np.random.Generator, sweeps: int, rounds: int) -> tuple[State, Moments]:
+        """Return the state after so many sweeps, and the moments over them; one of so many rounds."""
+        n, m = self.At.shape
+        z, (x, variance, average, square, inclusion) = state.z.copy(), np.empty((5, n))
+        flips = int(MOST_WORK / (2 * n * m * rounds))
+        settings = (state.noise, state.rho, state.slabs, z, rng.random((sweeps, n)), flips)
+        room = self.rooms[len(state.slabs)]
+        kernels.sample(room, self.y, *settings, x, variance, average, square, inclusion)
+        moments = Moments(average, square, inclusion, state.noise)
+        return replace(state, z=z, x=x, variance=variance), moments
+
+
+class Climbs:
+    """The best states that guesses lead to, one guess after the other."""
+
+    def __init__(self, problem: Problem) -> None:
+        self.problem, self.model = problem, Model.of(problem)
+        self.states: list[State] = []
+        self.agreeing = 0  # guesses in a row that led to the best state
+
+    def add(self, guess: NDArray[Any]) -> None:
+        """Climb from one more guess."""
+        self._take(self.model.best(guess))
+
+    def cool(self, rng: np.random.Generator) -> None:
+        """Sample from the best state under a falling noise, and climb from where that ends."""
+        self._take(self.model.cool(self.states[0], rng))
+
+    def _take(self, state: State) -> None:
+        if self.states and np.array_equal(state.z, self.states[0].z):
+            self.agreeing += 1
+        elif not self.states or state.score > self.states[0].score:
+            self.agreeing = 1
+        self.states = _highest([*self.states, state])
+
+    @property
+    def agree(self) -> bool:
+        """Whether a few guesses led to the same sparse state, so that others are not needed."""
+        k, m = int(np.count_nonzero(self.states[0].z)), len(self.model.y)
+        return k <= m / 2 and self.agreeing >= (AGREEING if k <= DENSE * m else AGREEING_IF_DENSE)
+
+    @property
+    def gain(self) -> float:
+        """The log evidence of the best state over that of noise alone, or of a dense x."""
+        return self.states[0].evidence - self.model.evidence_without_sparsity
+
+    @property
+    def sigma(self) -> float:
+        """The standard deviation of the noise in the best state."""
+        return math.sqrt(self.states[0].noise) * self.model.scale
+
+    @property
+    def noise_is_negligible(self) -> bool:
+        """Whether the noise is so small that covariances are rounding, and least squares does as well."""
+        return self.states[0].noise <= NEGLIGIBLE_NOISE * self.model.least_noise
+
+    @property
+    def noise_is_small(self) -> bool:
+        """Whether there is so little noise that there may be none."""
+        return self.states[0].noise * len(self.model.y) <= SMALL_NOISE**2
+
+    @property
+    def noise_is_loud(self) -> bool:
+        """Whether there is so much noise that sampling moves freely between states, and further guesses are no use."""
+        return self.model.noise is not None and self.model.noise * len(self.model.y) > LOUD_NOISE**2
+
+    @property
+    def best_x(self) -> Array:
+        """The mean of x in the best state."""
+        return self.states[0].x * self.model.unit
+
+    def estimate(self, rng: np.random.Generator) -> Estimate:
+        """Return the average over the best states, each sampled from."""
+        model, best = self.model, self.states[0].score
+        states = [state for state in self.states if state.score > best - OPEN]
+        shares = np.exp([state.score - best for state in states])
+        total = Moments.zeros(self.problem.n)
+        for state, share in zip(states, shares / shares.sum(), strict=True):
+            total.add(model.average(state, rng, max(BLOCKS // len(states), 1)), share)
+        return _conclude(self.problem, model, total, is_clear=self.gain > CLEAR)
+
+
+def _highest(states: list[State]) -> list[State]:
+    """Return the different states of the highest evidence, the best first."""
+    finite = [state for state in states if math.isfinite(state.evidence)] or states[:1]
+    best = {state.z.tobytes(): state for state in sorted(finite, key=lambda state: state.score)}
+    return sorted(best.values(), key=lambda state: -state.score)[:CHAINS]
+
+
+def _conclude(problem: Problem, model: Model, total: Moments, *, is_clear: bool) -> Estimate:
+    """Return the estimate from the moments."""
+    noise = total.noise
+    inclusion = np.clip(total.inclusion, 0.0, 1.0)
+    x = np.where(inclusion < DOUBTFUL, 0.0, total.x)
+    # E (x_i - estimate)^2 given x_i != 0; the least is what sigma alone does to a coefficient of a column of length 1
+    share = np.maximum(inclusion, 1e-12)
+    square = np.maximum(total.square / share - 2 * x * total.x / share + x**2, 0.0)
+    lengths = np.maximum(np.linalg.norm(model.At, axis=1), 1e-300)
+    std = np.where(inclusion > 1e-9, np.sqrt(square), np.sqrt(noise) / lengths)
+    return Estimate(
+        problem.clipped(x * model.unit), std * model.unit, inclusion, math.sqrt(noise) * model.scale, is_clear
+    )
+
+
+def estimate_by_least_squares(problem: Problem, explanation: Explanation) -> Estimate:
+    """Return the fit of an explanation with the error bars of least squares: for complex systems, or little noise."""
+    A, x = problem.matrix(), explanation.x
+    zero = problem.clipped(np.zeros(problem.n))
+    chosen = np.flatnonzero(x - zero)
+    Q, R = np.linalg.qr(A[:, chosen])
+    lengths = np.linalg.norm(A - Q @ (Q.conj().T @ A), axis=0)
+    variance = np.full(problem.n, math.inf)
+    np.divide(explanation.noise**2, lengths**2, out=variance, where=lengths > 0)
+    inverse = np.linalg.pinv(R)
+    variance[chosen] = explanation.noise**2 * np.sum(np.abs(inverse) ** 2, axis=1)
+    inclusion = np.zeros(problem.n)
+    inclusion[chosen] = 1.0
+    return Estimate(x, np.sqrt(variance), inclusion, explanation.noise, explanation.is_clear)

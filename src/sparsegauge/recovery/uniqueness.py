@@ -1,0 +1,348 @@
+"""When is a sparse solution the signal that was measured? The certificate, and when it must not be given.
+
+Theorem 1. Let x0 be fixed before A (M x N) is drawn from a continuous density. Then almost surely every x with
+A x = A x0 and at most M - 1 non-zeros is x0. (Take a set T of at most M - 1 columns. If x0 is not supported in T, then
+A x0 has a component along a column outside T, which is independent of A_T, so it lies in span(A_T) with probability
+zero. There are finitely many T; and on T the solution is unique.) So K + 1 generic measurements suffice for a fixed x0
+of K non-zeros, where 2 K are needed for all such x0 at once: S. Foucart and H. Rauhut, "A Mathematical Introduction to
+Compressive Sensing", Birkhäuser, 2013, chapter 2.
+
+Theorem 2. Let A be any matrix, and let the non-zeros of x0 be drawn from a continuous density, wherever they stand.
+Then almost surely every x with A x = A x0 is x0, if the columns A_T of its support are independent and no column
+outside T lies in their span. (The v with A_S v in span(A_T) are a linear subspace, and not all of R^S, as S holds a
+column that is not in the span. There are finitely many S and T.)
+
+Floating-point numbers weaken "is x0" to "is within 1e-6 of its largest coefficient of x0", and each step is measured:
+
+- Resolution. `error` is the residual of the fit, or what rounding leaves where that is more. Let v = x0 - x. Then
+  A v is at most about `error`. A column that lies within error / (1e-6 max|x|) of the span of others can hide a
+  coefficient of 1e-6 max|x|. No column of the support may lie so near to the others of it, and no column outside to the
+  support, or to the support and one or two more. `smallest_visible` is the largest coefficient that a single column
+  outside the support can hide.
+- Chance. Let the first j columns, those with the largest |a_i x_i|, leave r_j of y, and all k columns r_k. A search
+  that tries f sets of further columns finds one with such a residual by chance with a probability of at most about
+  f c (r_k / r_j)^(rank - k), where c (r / R)^(n - m) bounds the part of a sphere in n dimensions that is near a
+  subspace of m. f is C(N - j, k - j) for each of 10^4 searches, but no more than 10^10 in all. `chance` is the largest
+  of these over all j, and at most 1e-6. It also refuses what fits the noise of a y that nobody called noisy.
+- Dependence. A special x0 (of equal magnitudes, say) with a special A is covered by neither theorem: if a column is the
+  sum of others, a single coefficient there explains ones on all of these. So it is refused where columns are found that
+  depend on each other, as far as `dependence.py` searches, and where A looks discrete or structured, unless the
+  caller says `assume_generic=True`. `Certificate.assumptions` tells what was searched.
+
+An x0 that was chosen by someone who knew A is out of reach: among M + 1 generic columns any few stand in for the
+others, with the right coefficients.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from .._arrays import Array, Indices
+from .._compiled import support
+from . import dependence
+from .dependence import Relation
+from .lattice import as_whole
+from .problem import EXACT, UNEVEN_ROWS, Problem
+from .result import Certificate
+
+HIDDEN = 1e-6  # error of x, in units of the largest coefficient, up to which it counts as x0
+ROUNDING = 4 * float(np.finfo(float).eps)
+MOST_CHANCE = 1e-6
+SEARCHES, FITS = 1e4, 1e10  # how many there are of them, at most, before a solution is found
+FEW_VALUES = 0.9  # a matrix with fewer different entries, or ratios of neighbours, than this share is structured
+SAME = 1e-9  # relative difference of magnitudes that are one
+NOTHING = 1e-12  # in units of the largest: magnitudes that are zero, and rows that are the same, up to rounding
+GREEDY_BESIDE, STEPS_BESIDE = 300, 8  # columns outside the support up to which the greedy search runs for each x
+MOST_COLUMNS = 2000  # above which larger dependent sets are looked for on request only
+FEW = 1  # non-zeros that may well be a sum of many columns, however long it is
+SMALL_LATTICE = 45  # dimensions up to which sums are looked for wherever x is a multiple of small whole numbers
+FEW_EQUATIONS = 16  # with which the greedy search finds little, so that they are looked for in larger ones too
+LARGEST_WHOLE = 100
+FALSE_ALARM = 1e-3  # how often generic columns may be called dependent
+
+VOUCH = "set assume_generic=True if A is known to be generic although it looks structured"
+TOO_MANY = "{k} non-zeros are too many for {rank} independent equations"
+WHOLE = ", but they are whole multiples of one number and explain y: coincidence is unlikely where A is generic"
+
+
+def judge_uniqueness(
+    problem: Problem, x: NDArray[Any], *, assume_generic: bool = False, check_dependence: bool = False
+) -> tuple[Certificate | None, str]:
+    """Return a certificate for an exact sparse solution x, or None, and the reason why or why not.
+
+    `check_dependence` looks for dependent sets of columns by all means, whatever they cost.
+    """
+    doubt = _objection(problem, x, assume_generic)
+    if doubt:
+        return None, doubt
+    fit = Fit.of(problem, x)
+    chance = _chance(problem, x)
+    doubt = fit.doubt() or (
+        f"columns picked by chance would explain y as well with a probability of up to {chance:.1g}"
+        if chance > MOST_CHANCE
+        else _dependence(problem, fit, check_dependence)
+    )
+    if doubt:
+        return None, doubt
+    certificate = Certificate(
+        support=fit.T,
+        margin=problem.reduced.rank - len(fit.T),
+        smallest_visible=fit.error / float(fit.lengths.min()),
+        chance=chance,
+        assumptions=_assumptions(problem, fit, assume_generic, check_dependence),
+    )
+    return certificate, str(certificate)
+
+
+def _objection(problem: Problem, x: NDArray[Any], assume_generic: bool) -> str:
+    """Return why no solution of this problem, or none with so many non-zeros, can be certified; empty if one can."""
+    if problem.noise > 0:
+        return "y is noisy, so an exact fit proves nothing"
+    if problem.system.matrix is None:
+        return "A is too large to write out, so its columns cannot be looked at"
+    if problem.misfit > EXACT * problem.scale or problem.residual(x) > EXACT * problem.scale + problem.misfit:
+        return "x does not explain y exactly"
+    k, rank = int(np.count_nonzero(x)), problem.reduced.rank
+    if k == 0:
+        return "x is zero, so there is nothing to compare an error with"
+    if rank < 3:
+        return "there are fewer than three independent equations"
+    if not assume_generic:
+        if problem.system.structured:
+            return f"A is a sparse array or an operator, so it may be structured; {VOUCH}"
+        if "structure" not in problem.notes:
+            problem.notes["structure"] = _structure(problem.matrix())
+        if problem.notes["structure"]:
+            return f"{problem.notes['structure']}; {VOUCH}"
+    if k > rank - support.MARGIN:
+        whole = not problem.is_complex and as_whole(problem, x) is not None
+        return TOO_MANY.format(k=k, rank=rank) + (WHOLE if whole else "")
+    return ""
+
+
+def _structure(A: NDArray[Any]) -> str:
+    """Return what is discrete or structured about A, apart from rows that repeat others; empty if nothing is."""
+    magnitudes = np.abs(_different_rows(A))
+    different = _different(magnitudes, NOTHING * float(magnitudes.max()))
+    if different < FEW_VALUES * magnitudes.size:
+        return f"A has {different} different magnitudes among {magnitudes.size} entries, so it is structured"
+    # what survives a scaling of rows and columns: Toeplitz, Vandermonde, Kronecker, signs
+    for name, above, below in (
+        ("rows", magnitudes[1:], magnitudes[:-1]),
+        ("columns", magnitudes[:, 1:], magnitudes[:, :-1]),
+    ):
+        with np.errstate(over="ignore"):
+            ratios = above / np.maximum(below, np.finfo(float).tiny)
+        different = _different(np.minimum(ratios, np.finfo(float).max))
+        if different < FEW_VALUES * above.size:
+            return f"neighbouring {name} of A have only {different} different ratios, so it is structured"
+    return ""
+
+
+def _different_rows(A: NDArray[Any]) -> NDArray[Any]:
+    """Return A without rows that are multiples of others: the ratios of two random sums of a row tell them."""
+    sums = A @ np.random.default_rng(0).standard_normal((A.shape[1], 2))
+    order = np.argsort(sums[:, 0] / np.where(sums[:, 1] == 0, 1.0, sums[:, 1]))
+    rows = A[order]
+    lengths = np.linalg.norm(rows, axis=1)
+    rows = rows / np.where(lengths > 0, lengths, 1.0)[:, None]
+    inner = np.einsum("ij,ij->i", rows[:-1].conj(), rows[1:])
+    repeated = np.linalg.norm(rows[1:] - inner[:, None] * rows[:-1], axis=1) <= NOTHING
+    kept = np.append(True, ~repeated) & (lengths > 0)
+    return np.asarray(A[np.sort(order[kept])] if kept.any() else A)
+
+
+def _different(values: Array, rounding: float = 0.0) -> int:
+    """Return how many different ones there are, up to a relative difference and an absolute one."""
+    ordered = np.sort(values, axis=None)
+    return 1 + int(np.count_nonzero(np.diff(ordered) > SAME * ordered[1:] + rounding))
+
+
+@dataclass(frozen=True)
+class Fit:
+    """Least squares on the support T of x, in rows of similar lengths, and what it leaves of the other columns.
+
+    `error` is what the fit, or rounding, leaves of y; an error of x up to `limit` times the distance of a column from
+    the others is below HIDDEN.
+    """
+
+    A: NDArray[Any]
+    T: Indices
+    outside: Indices
+    error: float
+    limit: float
+    moved: float  # |x - fit|, the largest, in units of max|x|
+    nearest: float  # of the columns of the support, to the span of its others
+    spread: float  # sqrt(equations / equations to spare)
+    is_whole: bool  # x is a multiple of small whole numbers
+    D: NDArray[Any]  # the columns outside T, without their parts in span(A_T), in an orthonormal basis
+    lengths: Array  # of the columns of D
+
+    @classmethod
+    def of(cls, problem: Problem, x: NDArray[Any]) -> Fit:
+        """Return the fit; x has at least one non-zero, and fewer than there are rows."""
+        A, y, T = *_even_rows(problem), np.flatnonzero(x)
+        outside = np.flatnonzero(x == 0)
+        Q, R = np.linalg.qr(A[:, T], mode="complete")
+        R, k, largest = R[: len(T)], len(T), float(np.abs(x).max())
+        rotated = Q.conj().T @ y
+        try:
+            inverse = np.linalg.inv(R)
+        except np.linalg.LinAlgError:
+            inverse = np.full(R.shape, np.inf)
+        with np.errstate(invalid="ignore"):
+            moved = float(np.abs(inverse @ rotated[:k] - x[T]).max()) / largest
+            nearest = 1 / float(np.linalg.norm(inverse, axis=1).max())
+        terms = float(np.linalg.norm(A[:, T], axis=0) @ np.abs(x[T]))
+        error = max(float(np.linalg.norm(rotated[k:])), ROUNDING * terms)
+        D = Q[:, k:].conj().T @ A[:, outside]
+        return cls(
+            A=A,
+            T=T,
+            outside=outside,
+            error=error,
+            limit=error / (HIDDEN * largest),
+            moved=moved,
+            nearest=nearest,
+            spread=math.sqrt(problem.reduced.rank / (problem.reduced.rank - k)),
+            is_whole=_is_whole(x[T]),
+            D=D,
+            lengths=np.linalg.norm(D, axis=0),
+        )
+
+    def doubt(self) -> str:
+        """Return what keeps the measurements from fixing the coefficients, one by one; empty if nothing does."""
+        if not (self.moved <= HIDDEN / 2 and self.nearest > self.limit * self.spread):
+            return "the columns of the support are so short, or so nearly dependent, that y does not fix x to 1e-6"
+        worst = int(np.argmin(self.lengths))
+        if self.lengths[worst] > self.limit:
+            return ""
+        column = self.outside[worst]
+        if np.linalg.norm(self.A[:, column]) <= 2 * self.limit:
+            return f"column {column} of A is zero, or too short for its coefficient to show in y"
+        return f"column {column} of A is a combination of the columns of the support, as far as y can tell"
+
+
+def _even_rows(problem: Problem) -> tuple[NDArray[Any], NDArray[Any]]:
+    """Return A and y with rows of length 1 where their lengths differ much: all are exact, so all count the same."""
+    A, y = problem.matrix(), problem.system.y
+    lengths = np.linalg.norm(A, axis=1)
+    if lengths.max() <= UNEVEN_ROWS * lengths[lengths > 0].min():
+        return A, y
+    lengths = np.where(lengths > 0, lengths, 1.0)
+    return A / lengths[:, None], y / lengths
+
+
+def _chance(problem: Problem, x: NDArray[Any]) -> float:
+    """Return a bound of the probability that so few columns explain y by chance, as the module says."""
+    B, b = problem.reduced.B, problem.reduced.b
+    terms = np.linalg.norm(B, axis=0) * np.abs(x)
+    T = np.argsort(-terms, kind="stable")[: np.count_nonzero(x)]
+    (rank, n), k = B.shape, len(T)
+    along = np.asarray(np.linalg.qr(np.column_stack([B[:, T], b]), mode="r"))[:, -1]
+    squares = np.cumsum(np.abs(along[::-1]) ** 2)[::-1]
+    least = max(float(np.abs(along[k])), ROUNDING * float(terms.sum()))
+    real = 2 if problem.is_complex else 1  # dimensions of a number
+    spare, worst = real * (rank - k), -math.inf
+    for j in range(k):
+        fits = min(math.log(SEARCHES) + _log_binomial(n - j, k - j), math.log(FITS))
+        near = math.log(least / max(math.sqrt(squares[j]), least))
+        worst = max(worst, fits + _log_share(real * (rank - j), spare) + spare * near)
+    return math.exp(min(worst, 0.0))
+
+
+def _log_binomial(n: float, k: float) -> float:
+    return math.lgamma(n + 1) - math.lgamma(k + 1) - math.lgamma(n - k + 1)
+
+
+def _log_share(n: int, spare: int) -> float:
+    """Return log c: c r^spare bounds the part of the unit sphere in n dimensions within r of n - spare of them."""
+    return math.lgamma(n / 2) - math.lgamma(spare / 2 + 1) - math.lgamma((n - spare) / 2)
+
+
+def _dependence(problem: Problem, fit: Fit, by_all_means: bool) -> str:
+    """Return which columns could stand in for others, as they could not if A were generic; empty if none was found."""
+    group = dependence.dependent_pair(fit.D, _significant(problem, fit, 2))
+    if not group.columns and (by_all_means or problem.n <= MOST_COLUMNS):
+        group = dependence.dependent_triple(fit.D, _significant(problem, fit, 3))
+        if not group.columns and (by_all_means or len(fit.outside) <= GREEDY_BESIDE):
+            group = dependence.greedy_relation(_beside(problem, fit), fit.D, most_steps=STEPS_BESIDE)
+    if group.hides(fit.limit):
+        return f"columns {_listed(fit.outside[list(group.columns)])} of A depend on each other and on the support"
+    group = _relation(problem, fit, by_all_means)
+    return f"columns {_listed(group.columns)} of A depend on each other" if group.hides(fit.limit) else ""
+
+
+def _significant(problem: Problem, fit: Fit, size: int) -> float:
+    """Return the limit for sets of a size, or what some generic set has by chance, where that is less."""
+    spare = problem.reduced.rank - len(fit.T) - size + 1
+    if spare < 1:
+        return 0.0
+    log_sets = _log_binomial(len(fit.outside), size)
+    chance = math.exp((math.log(FALSE_ALARM) - log_sets) / (spare * (2 if problem.is_complex else 1)))
+    return min(fit.limit, chance * float(np.median(fit.lengths)))
+
+
+def _beside(problem: Problem, fit: Fit) -> NDArray[Any]:
+    """Return the columns outside the support without their parts in its span, where all directions count the same."""
+    B = problem.reduced.B
+    Q = np.linalg.qr(B[:, fit.T], mode="complete")[0][:, len(fit.T) :]
+    return np.asarray(Q.conj().T @ B[:, fit.outside])
+
+
+def _relation(problem: Problem, fit: Fit, by_all_means: bool) -> Relation:
+    """Return the shortest relation between columns of A that was found: computed once, or per small support."""
+    B, notes = problem.reduced.B, problem.notes
+    if problem.n > MOST_COLUMNS and not by_all_means:
+        return Relation()
+    key = f"greedy relation {by_all_means}"
+    uneven = by_all_means or dependence.has_uneven_columns(fit.A, problem.reduced.rank)
+    if key not in notes:
+        work = dependence.WORK * (dependence.MORE_WORK if uneven else 1)
+        notes[key] = dependence.greedy_relation(B, fit.A, work)
+    found: Relation = notes[key]
+    if found.hides(fit.limit) or not _uses_lattice(problem, fit, by_all_means):
+        return found
+    few = fit.T if len(fit.T) <= FEW else fit.T[:0]
+    key = f"whole relation {few.tolist()}"
+    if key not in notes:
+        notes[key] = dependence.whole_relation(B, fit.A, few)
+    whole: Relation = notes[key]
+    return min(found, whole, key=lambda relation: relation.length)
+
+
+def _uses_lattice(problem: Problem, fit: Fit, by_all_means: bool) -> bool:
+    """Return whether sums of many columns are looked for: where x or A makes them likely, or it is quick."""
+    B, rank = problem.reduced.B, problem.reduced.rank
+    suspicious = len(fit.T) <= FEW or (fit.is_whole and rank <= FEW_EQUATIONS)
+    if by_all_means or suspicious or dependence.has_uneven_columns(fit.A, rank):
+        return dependence.can_reduce(B)
+    return fit.is_whole and dependence.can_reduce(B, SMALL_LATTICE)
+
+
+def _is_whole(values: NDArray[Any]) -> bool:
+    """Return whether all are small whole multiples of the least."""
+    ratios = np.abs(values) / np.abs(values).min()
+    return bool(ratios.max() <= LARGEST_WHOLE and np.abs(ratios - np.rint(ratios)).max() <= HIDDEN)
+
+
+def _listed(columns: Iterable[int]) -> str:
+    return ", ".join(str(k) for k in sorted(columns))
+
+
+def _assumptions(problem: Problem, fit: Fit, assume_generic: bool, by_all_means: bool) -> tuple[str, ...]:
+    generic = "A is generic, as the caller says" if assume_generic else "A is generic, as it looks"
+    source = f"{generic}, and x was fixed without knowledge of A; or the non-zeros of x are of a continuous density"
+    if problem.n > MOST_COLUMNS and not by_all_means:
+        return source, "no three or more columns depend on each other (check_dependence=True looks for them)"
+    most = 1 + min(dependence.MOST_STEPS, problem.reduced.rank - 2)
+    searched = f"sets of up to three columns beside the support, greedily up to {most}"
+    if _uses_lattice(problem, fit, by_all_means):
+        searched += ", sums of more by lattice reduction"
+    return source, f"columns that depend on each other would have been found (searched: {searched})"
