@@ -89,7 +89,7 @@ def measure(trials: int) -> tuple[Errors, dict[str, float]]:
     seconds = dict.fromkeys(SOLVERS, 0.0)
     warm = Problem.of(*draw("normal", 10, 20, 0)[::2], noise=0.1)
     for solver in SOLVERS.values():
-        solver.solve(warm, np.random.default_rng(0))  # compiles
+        solver.solve(warm, np.random.default_rng(0))
     for distribution, K in CELLS:
         for ratio in RATIOS:
             problems = [draw(distribution, K, ratio, FIRST_TRIAL + t) for t in range(trials)]
@@ -122,7 +122,7 @@ def table(errors: Errors, seconds: dict[str, float], trials: int) -> str:
         "# Recovery from noisy measurements",
         "",
         f"Mean relative error |x - x0| / |x0| in dB, and its standard error; N = {N}, M = {M}, random signs, {trials}",
-        f"trials a cell from trial {FIRST_TRIAL} on, the same problems for all. The columns are signal to noise ratios",
+        f"trials per cell from trial {FIRST_TRIAL} on, the same problems for all. The columns are signal to noise ratios",
         "in dB; the solvers are told the standard deviation of the noise. Bold: within a standard error of the best.",
         f"SPSA runs {SPSA_ITERATIONS:,} iterations and not its 50,000. `python -m benchmarks.noise` redoes all this.",
         "",

@@ -290,9 +290,24 @@ class TestHonestStatuses:
         found = sg.recover(A, A @ x, rng=0)
         assert np.allclose(found.x, x, atol=1e-6) or not found.success
 
+    @pytest.mark.parametrize("noise", [0.0, 1e-3, 1e-2])
+    def test_an_ill_conditioned_system_with_noise(self, noise):
+        n = 60
+        distance = np.subtract.outer(np.arange(n), np.arange(n))
+        A, x = np.exp(-(distance**2) / 18.0), np.zeros(n)
+        x[[10, 30, 45]] = [1.0, -2.0, 1.5]
+        y = A @ x + noise * np.random.default_rng(0).standard_normal(n)
+        assert np.allclose(sg.recover(A, y).x, x, atol=max(5 * noise, 1e-9))
+        assert np.allclose(sg.recover(A, y, noise=noise).x, x, atol=max(5 * noise, 1e-9))
+        assert np.isfinite(sg.trade_off(A, y, points=6, rng=0).x).all()
+
+    def test_without_a_seed_the_same_call_gives_the_same_answer(self):
+        A, y, _ = small(nonzeros=11)  # so many that restarts are tried
+        assert sg.recover(A, y) == sg.recover(A, y)
+
     def test_the_answer_does_not_depend_on_the_seed_where_it_is_easy(self):
         A, y, x = small(nonzeros=6)
-        assert all(np.allclose(sg.recover(A, y).x, x) for _ in range(3))
+        assert all(np.allclose(sg.recover(A, y, rng=seed).x, x) for seed in range(3))
 
 
 class TestErrorBars:

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from .._arrays import as_rng
 from ..errors import InvalidInput
 from .driver import Callback, Iterate, judge
-from .exact_search import NEGLIGIBLE, accepted, find_exact, searchable
+from .exact_search import accepted, drop_negligible, find_exact, has_negligible, searchable
 from .lattice import as_whole
 from .portfolio import Portfolio
 from .problem import EXACT, Problem, scale_by_power
@@ -56,7 +56,8 @@ def recover(
     x0 : array, optional
         Where to start; the solution of the least norm by default.
     rng : int or numpy.random.Generator, optional
-        The source of randomness, for solvers that use any.
+        The source of randomness, for solvers that use any. None stands for a fixed seed, so that the same call gives
+        the same answer.
     callback : callable, optional
         Called with (iteration, copy of x); return True to stop.
 
@@ -82,7 +83,7 @@ def recover(
     if not isinstance(solver, Solver):
         raise InvalidInput(f"solver must be an object such as sg.Portfolio() or sg.BasisPursuit(), got {solver!r}")
     problem, of_a, of_y = Problem.of(A, y, noise=noise, bounds=bounds, x0=x0).in_safe_units()
-    found = _recover(problem, solver, as_rng(rng), _in_units(callback, of_y - of_a))
+    found = _recover(problem, solver, as_rng(0 if rng is None else rng), _in_units(callback, of_y - of_a))
     return found if of_a == of_y == 0 else _to_units(found, of_a, of_y)
 
 
@@ -144,11 +145,13 @@ def _exact_near(problem: Problem, found: Recovery) -> NDArray[Any] | None:
     """Return the answer itself if it is exact and sparse, or an exact solution near it, or None."""
     if found.status == Status.NO_SIGNAL or found.noise > 0 or not searchable(problem):
         return None
-    itself = found.x if accepted(problem, found.x) and _is_sparse(problem, found.x) else None
-    if itself is not None and np.min(np.abs(itself[itself != 0]), initial=np.inf) > NEGLIGIBLE * np.max(np.abs(itself)):
-        return itself
-    exact = find_exact(problem, np.abs(found.x))
-    return itself if exact is None else exact
+    if not (accepted(problem, found.x) and _is_sparse(problem, found.x)):
+        return find_exact(problem, np.abs(found.x))
+    if not has_negligible(found.x):
+        return found.x
+    fewer = drop_negligible(problem, found.x)
+    fewer = find_exact(problem, np.abs(found.x)) if fewer is None else fewer
+    return found.x if fewer is None else fewer
 
 
 def _is_sparse(problem: Problem, x: NDArray[Any]) -> bool:

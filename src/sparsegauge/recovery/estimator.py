@@ -26,7 +26,7 @@ class SparseRecovery(RegressorMixin, BaseEstimator):  # type: ignore[misc]
     bounds : (low, high), optional
         Numbers, arrays or None.
     random_state : int, numpy.random.Generator or None
-        For solvers that toss coins.
+        The source of randomness, for solvers that use any; None stands for a fixed seed.
 
     Attributes
     ----------

@@ -30,10 +30,25 @@ def find_exact(problem: Problem, likely: NDArray[Any]) -> NDArray[Any] | None:
         return None
     if problem.is_complex:
         return _searched(problem, likely)
+    if "exact search" not in problem.notes:
+        problem.notes["exact search"] = np.ascontiguousarray(reduced.B.T), kernels.SearchRoom(*reduced.B.shape)
+    columns, room = problem.notes["exact search"]
     x = np.empty(problem.n)
-    columns, order = np.ascontiguousarray(reduced.B.T), np.ascontiguousarray(likely, np.float64)
-    found = kernels.find_support(columns, reduced.b, order, kernels.SearchRoom(*reduced.B.shape), x)
+    found = kernels.find_support(columns, reduced.b, np.ascontiguousarray(likely, np.float64), room, x)
     return _refine(problem, x) if found and accepted(problem, x) else None
+
+
+def has_negligible(x: NDArray[Any]) -> bool:
+    """Return whether some non-zeros are so small that the fit may do without them."""
+    size = np.abs(x[x != 0])
+    return bool(len(size) and size.min() <= NEGLIGIBLE * size.max())
+
+
+def drop_negligible(problem: Problem, x: NDArray[Any]) -> NDArray[Any] | None:
+    """Return least squares on the coefficients that are not negligible, if that is exact too."""
+    size = np.abs(x)
+    fewer = problem.clipped(problem.fit(np.flatnonzero(size > NEGLIGIBLE * size.max())))
+    return fewer if accepted(problem, fewer) else None
 
 
 def _refine(problem: Problem, x: NDArray[Any]) -> NDArray[Any]:

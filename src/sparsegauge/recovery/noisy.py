@@ -14,7 +14,7 @@ from .exact_search import find_exact, searchable
 from .explanation import Explanation, Nested, log_choices
 from .problem import Problem
 from .projection import Ball, nearest
-from .spike_slab import DENSEST, Climbs, Estimate, estimate_by_least_squares
+from .spike_slab import BLOCKS, DENSEST, MANY_BLOCKS, Climbs, Estimate, estimate_by_least_squares
 from .status import Status
 
 FEWEST_MEASUREMENTS = 4  # that tell anything of the noise
@@ -56,7 +56,7 @@ def answer_from_climbs(problem: Problem, climbs: Climbs, rng: np.random.Generato
         best = Explanation.of(problem, climbs.best_x)
         if best.is_clear:
             return _answer(problem, estimate_by_least_squares(problem, best))
-    return _answer(problem, climbs.estimate(rng))
+    return _answer(problem, climbs.estimate(rng, BLOCKS if climbs.agree else MANY_BLOCKS))
 
 
 def answer_without_model(problem: Problem, guesses: Sequence[NDArray[Any]]) -> Iterate:

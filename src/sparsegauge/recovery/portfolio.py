@@ -176,7 +176,7 @@ class Portfolio(Solver):
         for k in range(round(self.restarts * effort) if is_real else 0):
             restart = replace(solvers[k % len(solvers)], jitter=0.2)
             yield from _searched(problem, _descend(restart, problem, rng))
-        if is_real and effort > LITTLE_EFFORT:
+        if is_real and effort > LITTLE_EFFORT and not problem.estimate_noise:
             for baseline in (BasisPursuit(), OMP()) if problem.bounds is None else (BasisPursuit(),):
                 found = baseline.solve(problem, rng)
                 yield Candidate(found.x, 1, is_end=True)

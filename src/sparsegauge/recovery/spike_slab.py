@@ -39,8 +39,8 @@ COOLING_STEPS, SWEEPS_PER_COOLING_STEP = 10, 14
 LOWER_NOISE = 0.03  # sigma^2 in units of what a guess suggests, which is tried too where sigma is not known
 COOLEST = 0.1  # sigma^2 in units of what it was taken for, where it is not known: it may have been taken for too much
 SWEEPS_PER_BLOCK = 10  # Gibbs sweeps between two draws of rho, the slab and sigma
-BURN_IN_BLOCKS = 5
-BLOCKS = 20  # that are averaged over, in all chains together
+BLOCKS, MANY_BLOCKS = 20, 100  # that are averaged over, in all chains together, where the state is clear and where not
+BURN_IN = 0.25  # blocks before these, in units of them
 MOST_WORK = 1e9  # multiplications that the sweeps of a chain may cost
 DOUBTFUL = 0.02  # a coefficient that is less probably non-zero is set to zero
 CHAINS = 2  # states that are averaged over, at most
@@ -281,8 +281,9 @@ class Model:
     def average(self, first: State, rng: np.random.Generator, blocks: int) -> Moments:
         """Return the moments of x given y over the z near `first`, or those of `first` if rounding spoils them."""
         alike, state, kept = first.is_alike, first, []
-        for block in range(-BURN_IN_BLOCKS, blocks):
-            state, moments = self._sample(state, rng, SWEEPS_PER_BLOCK, BURN_IN_BLOCKS + blocks)
+        burn_in = max(math.ceil(BURN_IN * blocks), 1)
+        for block in range(-burn_in, blocks):
+            state, moments = self._sample(state, rng, SWEEPS_PER_BLOCK, burn_in + blocks)
             if not (np.isfinite(moments.x).all() and np.isfinite(moments.square).all()):
                 state = first
                 continue
@@ -367,14 +368,14 @@ class Climbs:
         """The mean of x in the best state."""
         return self.states[0].x * self.model.unit
 
-    def estimate(self, rng: np.random.Generator) -> Estimate:
+    def estimate(self, rng: np.random.Generator, blocks: int = BLOCKS) -> Estimate:
         """Return the average over the best states, each sampled from."""
         model, best = self.model, self.states[0].score
         states = [state for state in self.states if state.score > best - OPEN]
         shares = np.exp([state.score - best for state in states])
         total = Moments.zeros(self.problem.n)
         for state, share in zip(states, shares / shares.sum(), strict=True):
-            total.add(model.average(state, rng, max(BLOCKS // len(states), 1)), share)
+            total.add(model.average(state, rng, max(blocks // len(states), 1)), share)
         return _conclude(self.problem, model, total, is_clear=self.gain > CLEAR)
 
 

@@ -137,12 +137,15 @@ class _Search:
         self.problem, self.solver, self.order, self.seed, self.callback = problem, solver, order, seed, callback
         self.solutions = [problem.clipped(np.zeros(problem.n, complex if problem.is_complex else float))]
         self.called_off = False
+        # what a solution leaves: more than nothing where A is ill-conditioned, and rounding spoils some equations
+        exact = problem.system.matrix is not None and problem.bounds is None
+        self.least = problem.residual(problem.reduced.least_norm()) if exact else 0.0
 
     def front(self, points: int, least: float) -> TradeOff:
         """Of so many points, one of them where the others suggest it."""
         problem = self.problem
         largest = problem.residual(self.solutions[0])
-        smallest = max(least * problem.scale, problem.misfit * HONOURED)
+        smallest = max(least * problem.scale, problem.misfit * HONOURED, 2 * self.least)
         self._solve(0.0)
         for level in np.geomspace(smallest, max(smallest, largest), points - 2)[:-1]:
             self._solve(float(level))
@@ -158,7 +161,7 @@ class _Search:
         problem = replace(self.problem, noise=level)
         x = problem.clipped(self.solver.solve(problem, np.random.default_rng(self.seed)).x)
         residual = problem.residual(x)
-        if residual > max(problem.tolerance() * HONOURED, 1e-6 * problem.scale):
+        if residual > max(problem.tolerance() * HONOURED, 1e-6 * problem.scale, 2 * self.least):
             if problem.bounds is not None:  # no x within them need come as near to y as that
                 return
             raise InvalidInput(
