@@ -264,6 +264,9 @@ def whole_relation(B: NDArray[Any], A: NDArray[Any], first: Indices) -> Relation
     unusual[first] = np.inf
     order, free = np.argsort(-unusual, kind="stable"), rank - _equations(rank, n)
     any_value, whole = order[:free], order[free:]
+    alone = _relation_among(B, A, any_value)
+    if alone.columns:
+        return alone
     Q = np.linalg.qr(B[:, any_value], mode="complete")[0][:, free:]
     F = Q.conj().T @ B[:, whole]
     F = np.ascontiguousarray(np.vstack([F.real, F.imag]) if np.iscomplexobj(F) else F)
@@ -278,6 +281,18 @@ def whole_relation(B: NDArray[Any], A: NDArray[Any], first: Indices) -> Relation
         length = float(np.linalg.norm(A[:, columns] @ coefficients[columns]))
         found = min(found, Relation(tuple(columns.tolist()), length), key=lambda relation: relation.length)
     return found
+
+
+def _relation_among(B: NDArray[Any], A: NDArray[Any], columns: Indices) -> Relation:
+    """Return the relation of columns that are fewer than the rows, if they depend on each other."""
+    lengths = np.linalg.norm(B[:, columns], axis=0)
+    if not len(columns) or lengths.min() == 0:
+        return Relation()
+    _, values, Vh = np.linalg.svd(B[:, columns] / lengths, full_matrices=False)
+    if values[-1] > SUSPECT:
+        return Relation()
+    z = np.abs(Vh[-1])
+    return measured(A, columns[z > SUSPECT * z.max()])
 
 
 def _short_vectors(F: Array) -> Iterator[Array]:

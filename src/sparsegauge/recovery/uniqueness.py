@@ -60,6 +60,8 @@ SAME = 1e-9  # relative difference of magnitudes that are one
 NOTHING = 1e-12  # in units of the largest: magnitudes that are zero, and rows that are the same, up to rounding
 GREEDY_BESIDE, STEPS_BESIDE = 300, 8  # columns outside the support up to which the greedy search runs for each x
 MOST_COLUMNS = 2000  # above which larger dependent sets are looked for on request only
+MANY_COLUMNS, WORK_IF_WHOLE = 200, 1e9  # above so many, the greedy search tries more starts where x is whole
+SHARP = 100.0  # the error of the fit in units of rounding, up to which a whole x is taken as exact
 FEW = 1  # non-zeros that may well be a sum of many columns, however long it is
 SMALL_LATTICE = 45  # dimensions up to which sums are looked for wherever x is a multiple of small whole numbers
 FEW_EQUATIONS = 16  # with which the greedy search finds little, so that they are looked for in larger ones too
@@ -68,6 +70,7 @@ FALSE_ALARM = 1e-3  # how often generic columns may be called dependent
 
 VOUCH = "set assume_generic=True if A is known to be generic although it looks structured"
 TOO_MANY = "{k} non-zeros are too many for {rank} independent equations"
+NOT_SHARP = "x is a multiple of small whole numbers, but the fit is less exact than rounding explains"
 WHOLE = ", but they are whole multiples of one number and explain y: coincidence is unlikely where A is generic"
 
 
@@ -181,6 +184,7 @@ class Fit:
     nearest: float  # of the columns of the support, to the span of its others
     spread: float  # sqrt(equations / equations to spare)
     is_whole: bool  # x is a multiple of small whole numbers
+    is_sharp: bool  # the residual is of the size of rounding errors
     D: NDArray[Any]  # the columns outside T, without their parts in span(A_T), in an orthonormal basis
     lengths: Array  # of the columns of D
 
@@ -212,6 +216,7 @@ class Fit:
             nearest=nearest,
             spread=math.sqrt(problem.reduced.rank / (problem.reduced.rank - k)),
             is_whole=_is_whole(x[T]),
+            is_sharp=error <= SHARP * ROUNDING * terms,
             D=D,
             lengths=np.linalg.norm(D, axis=0),
         )
@@ -268,6 +273,8 @@ def _log_share(n: int, spare: int) -> float:
 
 def _dependence(problem: Problem, fit: Fit, by_all_means: bool) -> str:
     """Return which columns could stand in for others, as they could not if A were generic; empty if none was found."""
+    if fit.is_whole and not fit.is_sharp:
+        return NOT_SHARP
     group = dependence.dependent_pair(fit.D, _significant(problem, fit, 2))
     if not group.columns and (by_all_means or problem.n <= MOST_COLUMNS):
         group = dependence.dependent_triple(fit.D, _significant(problem, fit, 3))
@@ -301,10 +308,13 @@ def _relation(problem: Problem, fit: Fit, by_all_means: bool) -> Relation:
     B, notes = problem.reduced.B, problem.notes
     if problem.n > MOST_COLUMNS and not by_all_means:
         return Relation()
-    key = f"greedy relation {by_all_means}"
-    uneven = by_all_means or dependence.has_uneven_columns(fit.A, problem.reduced.rank)
+    work = dependence.WORK
+    if by_all_means or dependence.has_uneven_columns(fit.A, problem.reduced.rank):
+        work *= dependence.MORE_WORK
+    if fit.is_whole and problem.n > MANY_COLUMNS:
+        work = max(work, WORK_IF_WHOLE)
+    key = f"greedy relation {work:g}"
     if key not in notes:
-        work = dependence.WORK * (dependence.MORE_WORK if uneven else 1)
         notes[key] = dependence.greedy_relation(B, fit.A, work)
     found: Relation = notes[key]
     if found.hides(fit.limit) or not _uses_lattice(problem, fit, by_all_means):
