@@ -32,10 +32,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .._arrays import Array
+from .descent import WellOptions
 from .driver import Iterate
 from .problem import EXACT, Problem
 from .projection import nearest_matrix_free
-from .shrinkage import Options, Shape, Shrinkage, tabulate_slopes
+from .shrinkage import Shape, Shrinkage, tabulate_slopes
 from .status import Status
 
 ITERATIONS = 200
@@ -183,9 +184,9 @@ class Scaled:
         return error, error * max(self.square / self.alpha**2 - 1, 0.0) + noise / self.alpha**2
 
 
-def iterates(problem: Problem, options: Options, *, iterations: int = ITERATIONS) -> Iterator[Iterate]:
-    """Yield one iterate per step, and last the answer."""
-    return _Run(problem, Scaled(problem), options, iterations).iterates()
+def iterates(problem: Problem, options: WellOptions, jitter: Array | None = None) -> Iterator[Iterate]:
+    """Yield one iterate per step, and last the answer; `jitter` are random factors on the thresholds."""
+    return _Run(problem, Scaled(problem), options, jitter).iterates()
 
 
 Steps = Generator[Iterate, None, tuple[NDArray[Any], bool]]
@@ -194,11 +195,11 @@ Steps = Generator[Iterate, None, tuple[NDArray[Any], bool]]
 class _Run:
     """One run, from the start to a solution that explains y."""
 
-    def __init__(self, problem: Problem, scaled: Scaled, options: Options, iterations: int) -> None:
-        self.problem, self.scaled, self.options, self.iterations = problem, scaled, options, iterations
+    def __init__(self, problem: Problem, scaled: Scaled, options: WellOptions, jitter: Array | None) -> None:
+        self.problem, self.scaled, self.options = problem, scaled, options
         bounds = None if problem.bounds is None else tuple(side * scaled.columns for side in problem.bounds)
         sample = np.random.default_rng(0).permutation(problem.n)[:SAMPLE]
-        self.shrinkage = Shrinkage(options, scaled.is_complex, bounds, np.sort(sample))  # type: ignore[arg-type]
+        self.shrinkage = Shrinkage(options, jitter, scaled.is_complex, bounds, np.sort(sample))  # type: ignore[arg-type]
         self.misled = False
 
     def iterates(self) -> Iterator[Iterate]:
@@ -231,7 +232,7 @@ class _Run:
         x = e = best = self._start()
         expected = least = math.inf
         strikes = quiet = 0
-        for _ in range(self.iterations):
+        for _ in range(ITERATIONS):
             step = scaled.solve(y - scaled.forward(x))
             error, square = scaled.errors(step)
             tau = math.sqrt(square)

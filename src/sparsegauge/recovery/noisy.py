@@ -14,7 +14,7 @@ from .exact_search import find_exact, searchable
 from .explanation import Explanation, Nested, log_choices
 from .problem import Problem
 from .projection import Ball, nearest
-from .spike_slab import BLOCKS, DENSEST, MANY_BLOCKS, Climbs, Estimate, estimate_by_least_squares
+from .spike_slab import BLOCKS, DENSEST, MANY_BLOCKS, Climbs, Estimate
 from .status import Status
 
 FEWEST_MEASUREMENTS = 4  # that tell anything of the noise
@@ -110,3 +110,19 @@ def prune(problem: Problem, guess: NDArray[Any]) -> tuple[NDArray[Any], float]:
     scores = parts * (fits.squares / problem.sigma**2 + k * math.log(problem.m)) + 2 * log_choices(n, k)
     size = int(np.argmin(scores))
     return fits.refit(size), -float(scores[size])
+
+
+def estimate_by_least_squares(problem: Problem, explanation: Explanation) -> Estimate:
+    """Return the fit of an explanation with the error bars of least squares: for complex systems, or little noise."""
+    A, x = problem.matrix(), explanation.x
+    zero = problem.clipped(np.zeros(problem.n))
+    chosen = np.flatnonzero(x - zero)
+    Q, R = np.linalg.qr(A[:, chosen])
+    lengths = np.linalg.norm(A - Q @ (Q.conj().T @ A), axis=0)
+    variance = np.full(problem.n, math.inf)
+    np.divide(explanation.noise**2, lengths**2, out=variance, where=lengths > 0)
+    inverse = np.linalg.pinv(R)
+    variance[chosen] = explanation.noise**2 * np.sum(np.abs(inverse) ** 2, axis=1)
+    inclusion = np.zeros(problem.n)
+    inclusion[chosen] = 1.0
+    return Estimate(x, np.sqrt(variance), inclusion, explanation.noise, explanation.is_clear)

@@ -16,7 +16,6 @@ from .driver import Iterate
 from .noisy import answer_to_noise
 from .problem import Problem
 from .projection import within_bounds
-from .shrinkage import Options
 from .solver import Capabilities, Solver, choice, count, order_option, real
 from .status import Status
 
@@ -69,7 +68,7 @@ class GDSReweighted(Solver):
         """Yield one run; with noise a second one with half the exponent, and then the estimate from both."""
         if problem.system.matrix is None or (problem.system.structured and problem.is_large):
             jitter = np.exp(self.jitter * rng.standard_normal(problem.n)) if self.jitter else None
-            yield from matrix_free.iterates(problem, Options(*self._wells(problem), jitter))
+            yield from matrix_free.iterates(problem, self._wells(problem), jitter)
             return
         guesses = []
         for solver in (self, self._for_unequal_magnitudes()) if problem.noise > 0 else (self,):

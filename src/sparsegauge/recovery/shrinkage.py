@@ -17,6 +17,7 @@ from .. import _compiled
 from .._arrays import Array
 from .._compiled.thresholds import SLOPE_NODES, SLOPE_ROOM
 from .._compiled.wells import PENALTY
+from .descent import WellOptions
 
 LAGS = 16
 CHANCE = 8.0  # a correlation above this many deviations is none of chance
@@ -47,24 +48,12 @@ class Shape:
     well: float = 0.0
 
 
-@dataclass(frozen=True)
-class Options:
-    """What the caller chose."""
-
-    order: float
-    floor: float
-    well: float
-    sharpness: float
-    exponent: float
-    side: float
-    jitter: Array | None = None
-
-
 @dataclass
 class Shrinkage:
     """The thresholds: from r and the size of its noise to e and the mean derivative."""
 
-    options: Options
+    options: WellOptions
+    jitter: Array | None  # factors on the thresholds
     is_complex: bool
     bounds: tuple[Array, Array] | None
     sample: NDArray[np.intp]
@@ -102,7 +91,7 @@ class Shrinkage:
 
     def _charge(self, r: NDArray[Any]) -> Array:
         """Factors on the thresholds: of the caller, and for what is on the side that is not expected."""
-        charge = self.options.jitter
+        charge = self.jitter
         if self.options.side and not self.is_complex:
             wrong = np.where(self.options.side * r < 0, PENALTY, 1.0)
             charge = wrong if charge is None else wrong * charge

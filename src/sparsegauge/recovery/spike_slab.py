@@ -26,7 +26,6 @@ from numpy.typing import NDArray
 
 from .._arrays import Array, Indices
 from .._compiled import recover as kernels
-from .explanation import Explanation
 from .problem import Problem
 
 LEAST_NOISE = 1e-5  # norm of the noise in units of |y|: below it, covariances are rounding
@@ -399,19 +398,3 @@ def _conclude(problem: Problem, model: Model, total: Moments, *, is_clear: bool)
     return Estimate(
         problem.clipped(x * model.unit), std * model.unit, inclusion, math.sqrt(noise) * model.scale, is_clear
     )
-
-
-def estimate_by_least_squares(problem: Problem, explanation: Explanation) -> Estimate:
-    """Return the fit of an explanation with the error bars of least squares: for complex systems, or little noise."""
-    A, x = problem.matrix(), explanation.x
-    zero = problem.clipped(np.zeros(problem.n))
-    chosen = np.flatnonzero(x - zero)
-    Q, R = np.linalg.qr(A[:, chosen])
-    lengths = np.linalg.norm(A - Q @ (Q.conj().T @ A), axis=0)
-    variance = np.full(problem.n, math.inf)
-    np.divide(explanation.noise**2, lengths**2, out=variance, where=lengths > 0)
-    inverse = np.linalg.pinv(R)
-    variance[chosen] = explanation.noise**2 * np.sum(np.abs(inverse) ** 2, axis=1)
-    inclusion = np.zeros(problem.n)
-    inclusion[chosen] = 1.0
-    return Estimate(x, np.sqrt(variance), inclusion, explanation.noise, explanation.is_clear)
