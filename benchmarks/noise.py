@@ -123,8 +123,8 @@ def table(errors: Errors, seconds: dict[str, float], trials: int) -> str:
         "",
         f"Mean relative error |x - x0| / |x0| in dB, and its standard error; N = {N}, M = {M}, random signs, {trials}",
         f"trials per cell from trial {FIRST_TRIAL} on, the same problems for all. The columns are signal-to-noise",
-        "ratios in dB; the solvers are told the standard deviation of the noise. Bold: within one standard error of the",
-        f"best. SPSA runs {SPSA_ITERATIONS:,} iterations and not its 50,000. `python -m benchmarks.noise` redoes all this.",
+        "ratios in dB; the solvers are told the standard deviation of the noise. Bold: within a standard error of",
+        f"the best. SPSA runs {SPSA_ITERATIONS:,} iterations, not its 50,000. `python -m benchmarks.noise` runs it.",
         "",
         "![Errors over the signal to noise ratio](recovery_noise.png)",
     ]
