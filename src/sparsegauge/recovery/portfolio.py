@@ -39,7 +39,7 @@ LITTLE_EFFORT = 0.5  # below it, only the two first wells are tried, and no expe
 MOST_PROPAGATION_WORK = 6e9  # multiplications in all runs of expectation propagation
 LEAST_EFFORT = 0.05  # below it, systems are too large for wells
 # when y is taken as noisy before the whole budget is spent: gains in log evidence over pure noise, and |noise| over |y|
-CERTAIN_GAIN, CERTAIN_GAIN_PER_MEASUREMENT, LARGEST_CERTAIN_NOISE = 30.0, 0.7, 0.25
+CERTAIN_GAIN, CERTAIN_GAIN_PER_MEASUREMENT, LARGEST_CERTAIN_NOISE = 26.0, 0.6, 0.25
 
 
 class Candidate(NamedTuple):
