@@ -38,7 +38,7 @@ FULL_EFFORT_WORK = 1e7  # M^2 N of a system for which the budget is meant; large
 LITTLE_EFFORT = 0.5  # below it, only the two first wells are tried, and no expectation propagation
 MOST_PROPAGATION_WORK = 6e9  # multiplications in all runs of expectation propagation
 LEAST_EFFORT = 0.05  # below it, systems are too large for wells
-# when y is taken as noisy before the whole budget is spent: gains in log evidence over pure noise, and |noise| over |y|
+# when y is taken as noisy before the whole budget is spent: gains in log evidence (`Climbs.gain`), and |noise| / |y|
 CERTAIN_GAIN, CERTAIN_GAIN_PER_MEASUREMENT, LARGEST_CERTAIN_NOISE = 26.0, 0.6, 0.25
 
 

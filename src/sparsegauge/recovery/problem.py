@@ -156,6 +156,16 @@ class Problem:
         """Return x moved into the bounds."""
         return x if self.bounds is None else np.clip(x, *self.bounds)
 
+    @property
+    def sign(self) -> int:
+        """The sign of x that the bounds demand: 1 for x >= 0, -1 for x <= 0, 0 for other bounds or none."""
+        if self.bounds is None:
+            return 0
+        low, high = self.bounds
+        if np.all(low == 0) and np.all(np.isinf(high)):
+            return 1
+        return -1 if np.all(high == 0) and np.all(np.isinf(low)) else 0
+
     def nearest(self, x: NDArray[Any]) -> NDArray[Any]:
         """Return the nearest x that explains y within the noise and the bounds; A is written out."""
         from .projection import nearest

@@ -99,17 +99,8 @@ class GDSReweighted(Solver):
         return replace(self, exponent=self.exponent / 2, floor=min(self.floor, 0.001), well=min(self.well, 0.1))
 
     def _wells(self, problem: Problem) -> WellOptions:
-        side = float(self._side(problem))
+        side = float(self.side if problem.bounds is None else problem.sign)
         return WellOptions(float(self.order), self.floor, self.well, self.sharpness, self.exponent, side)
-
-    def _side(self, problem: Problem) -> int:
-        """Return the sign that the bounds demand, or the one that was asked for."""
-        if problem.bounds is None:
-            return self.side
-        low, high = problem.bounds
-        if np.all(low == 0) and np.all(np.isinf(high)):
-            return 1
-        return -1 if np.all(high == 0) and np.all(np.isinf(low)) else 0
 
 
 def has_diverged(problem: Problem, x: NDArray[Any]) -> bool:

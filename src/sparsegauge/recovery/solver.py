@@ -126,24 +126,16 @@ def missing_capability(solver: type[Solver], problem: Problem) -> str:
     if problem.noise > 0:
         needs.append(("allow for noise", lambda can: can.noise))
     if low_high is not None:
-        kinds = BOUNDS[_kind_of_bounds(problem) :]
-        needs.append((f"keep to {_words_for_bounds(problem)}", lambda can: can.bounds in kinds))
+        weakest, words = _kind_of_bounds(problem)
+        needs.append((f"keep to {words}", lambda can: can.bounds in BOUNDS[weakest:]))
         if has_operator:
             needs.append(("keep to bounds where A is an operator", lambda can: can.bounds_with_operator))
-    return next((words for words, test in needs if not test(solver.supports)), "")
+    return next((need for need, test in needs if not test(solver.supports)), "")
 
 
-def _kind_of_bounds(problem: Problem) -> int:
-    """Return the index in BOUNDS of the weakest kind that covers the problem's bounds."""
-    assert problem.bounds is not None
-    low, high = problem.bounds
-    if np.all(low == 0) and np.all(np.isinf(high)):
-        return 1
-    return 2 if np.all(high == 0) and np.all(np.isinf(low)) else 3
-
-
-def _words_for_bounds(problem: Problem) -> str:
-    return ("", "x >= 0", "x <= 0", "bounds on both sides")[_kind_of_bounds(problem)]
+def _kind_of_bounds(problem: Problem) -> tuple[int, str]:
+    """Return the index in BOUNDS of the weakest kind that covers the problem's bounds, and the bounds in words."""
+    return {1: (1, "x >= 0"), -1: (2, "x <= 0"), 0: (3, "bounds on both sides")}[problem.sign]
 
 
 # --- the base class

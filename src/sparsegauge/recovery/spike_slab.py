@@ -50,7 +50,7 @@ DENSE = 0.25  # non-zeros per measurement above which more guesses have to agree
 LOUD_NOISE = 0.2  # norm of the noise in units of |y|, above which sampling moves freely between states
 SMALL_NOISE = 0.03  # the same, below which an exact solution is looked for around the best state
 NEGLIGIBLE_NOISE = 4.0  # sigma^2 in units of the least that covariances can be computed with
-CLEAR = 10.0  # gain in log evidence over "y is only noise" that is no chance
+CLEAR = 10.0  # gain in log evidence over pure noise, and over a dense x, that is no chance
 
 
 @dataclass(frozen=True)
@@ -103,7 +103,7 @@ class Estimate:
     """What is known of x: the mean, the standard error of each x_i if it is not zero, and how probable that is.
 
     `noise` is the standard deviation of a measurement. `is_clear` says that a sparse x explains y far better than noise
-    alone would.
+    alone, or a dense x, would.
     """
 
     x: NDArray[Any]
@@ -257,11 +257,15 @@ class Model:
         drawn = rng.chisquare(determined) if determined > 0.1 else 0.0
         return max((square + state.noise * drawn) / rng.chisquare(m), self.least_noise)
 
+    def _climb_from_each_noise(self, guess: Array, *, alike: bool) -> State:
+        """Return the best state above a guess, over the first sizes of the noise that are tried if it is not known."""
+        factors = (1.0,) if self.noise is not None else (1.0, LOWER_NOISE)
+        return max((self.climb(guess, alike=alike, noise_factor=f) for f in factors), key=lambda state: state.score)
+
     def best(self, guess: Array) -> State:
         """Return the better state of both kinds of slabs; N(0, tau) only where both signs are allowed."""
-        factors = (1.0,) if self.noise is not None else (1.0, LOWER_NOISE)
-        guess, alike = guess / self.unit, len(self.signs) == 1
-        best = max((self.climb(guess, alike=alike, noise_factor=f) for f in factors), key=lambda state: state.score)
+        alike = len(self.signs) == 1
+        best = self._climb_from_each_noise(guess / self.unit, alike=alike)
         return best if alike else max(best, self.climb(best.x, alike=True), key=lambda state: state.score)
 
     def cool(self, state: State, rng: np.random.Generator) -> State:
@@ -273,9 +277,7 @@ class Model:
                 replace(wanderer, noise=float(noise)), rng, SWEEPS_PER_COOLING_STEP, COOLING_STEPS
             )
             wanderer = replace(self.learn(sampled, alike=alike), noise=float(noise))
-        factors = (1.0,) if self.noise is not None else (1.0, LOWER_NOISE)
-        ends = [self.climb(wanderer.x, alike=alike, noise_factor=factor) for factor in factors]
-        return max(ends, key=lambda end: end.score)
+        return self._climb_from_each_noise(wanderer.x, alike=alike)
 
     def average(self, first: State, rng: np.random.Generator, blocks: int) -> Moments:
         """Return the moments of x given y over the z near `first`, or those of `first` if rounding spoils them."""
