@@ -31,7 +31,7 @@ def without_matrix(A):
 
 
 def _unwritten(problem):
-    return Problem(problem.system._replace(matrix=None), problem.noise, problem.bounds, problem.x0)
+    return Problem(problem.system.as_operator(), problem.y, problem.noise, problem.bounds, problem.x0)
 
 
 @pytest.mark.parametrize("distribution", ["uniform", "normal", "exponential"])

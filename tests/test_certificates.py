@@ -306,7 +306,8 @@ def test_recover_never_certifies_what_is_wrong(kind, solver):
         found = sg.recover(A, A @ x, solver=solver, rng=rng)
         certified += found.certified
         assert not found.certified or is_right(found.x, x)
-    assert (certified > 0) == (kind in GENERIC)
+    if kind not in DEPENDENT:  # there, x of different magnitudes is certified by Theorem 2
+        assert (certified > 0) == (kind in GENERIC)
 
 
 @pytest.mark.parametrize("bounds", [None, (0, None)])

@@ -61,12 +61,34 @@ def test_json_says_the_same(run, files, tmp_path):
     assert (said["certified"], said["certificate_reason"]) == (found.certified, found.certificate_reason)
 
 
+def test_several_columns_of_measurements_are_several_signals(run, files, tmp_path):
+    many = np.column_stack([X, 2 * X[::-1], np.roll(X, 7)])
+    np.save(tmp_path / "y.npy", A @ many)
+    code, out, err = run(*files, "-o", tmp_path / "x.csv")
+    assert (code, err) == (0, "")
+    assert "3 signals of 40 unknowns" in out
+    assert "certified  3 of 3" in out
+    np.testing.assert_allclose(np.loadtxt(tmp_path / "x.csv"), many, atol=1e-12)
+    said = json.loads(run(*files, "-o", tmp_path / "x.csv", "--json")[1])
+    assert (said["signals"], said["certified"], said["m"], len(said["recoveries"])) == (3, 3, 20, 3)
+
+
+def test_one_signal_that_is_not_explained_shows_in_the_exit_code(run, files, tmp_path):
+    rng = np.random.default_rng(0)
+    np.save(tmp_path / "y.npy", np.column_stack([A @ X, rng.standard_normal(20)]))
+    code, out, _ = run(*files, "-o", tmp_path / "x.npy", "--noise", "0", "--solver", "OMP", "--quiet")
+    assert (code, out) == (0, "")
+    bounded = run(*files, "-o", tmp_path / "x.npy", "--nonnegative", "--solver", "BasisPursuit", "--noise", "0")
+    assert bounded[0] == 1
+    assert "explained  1 of 2" in bounded[1]
+
+
 def test_noise_bounds_and_seed_reach_the_solver(run, files, tmp_path, monkeypatch):
     seen = {}
     solve = entry.recover
 
     def spy(A, y, **options):
-        seen.update(options)
+        seen.update({name: value for name, value in options.items() if name != "progress"})
         return solve(A, y, **options)
 
     monkeypatch.setattr(entry, "recover", spy)

@@ -186,7 +186,7 @@ def test_a_solver_that_fails_leaves_a_sentence(monkeypatch):
     def refuse(*_, **__):
         raise RuntimeError("first\nsecond")
 
-    monkeypatch.setattr(trial, "recover", refuse)
+    monkeypatch.setattr(trial, "recover_signal", refuse)
     run = trial.Run(trial_of())
     run.work()
     assert run.failure == "first second"
@@ -230,7 +230,7 @@ class Overlapping:
 
 def test_blas_has_one_thread_while_the_page_is_served_and_its_own_number_afterwards(monkeypatch):
     running = Overlapping()
-    monkeypatch.setattr(trial, "recover", running.recover)
+    monkeypatch.setattr(trial, "recover_signal", running.recover)
     with threadpool_limits(2, user_api="blas"):
         before = blas_threads()
         server.serve(running)
@@ -521,7 +521,7 @@ def test_a_failure_is_gone_from_the_page_when_the_next_run_begins(monkeypatch):
     page = Recovering()
     page.take(checked("x", random_signal(0)), "samples")
     with monkeypatch.context() as broken:
-        broken.setattr(trial, "recover", refuse)
+        broken.setattr(trial, "recover_signal", refuse)
         finish(page)
     assert page.message.visible
     finish(page)

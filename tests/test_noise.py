@@ -9,6 +9,7 @@ from threadpoolctl import threadpool_limits
 import sparsegauge as sg
 from sparsegauge import trade_off
 from sparsegauge._arrays.systems import noise_norm
+from sparsegauge.recovery import spike_slab
 from sparsegauge.recovery.noisy import prune
 from sparsegauge.recovery.portfolio import WELLS
 from sparsegauge.recovery.problem import Problem
@@ -187,6 +188,21 @@ def test_a_right_guess_wins_over_wrong_ones():
         needless += np.count_nonzero(right.z[x == 0])
     assert wins >= 0.9 * len(seeds)
     assert needless <= 0.02 * 8 * len(seeds)
+
+
+def test_large_systems_are_averaged_over_fewer_blocks(monkeypatch):
+    """Each block begins with covariances that cost M^2 N, twice."""
+    A, x, y, deviation = draw(4)
+    model, sampled = Model.of(Problem.of(A, y, noise=deviation)), []
+    first = model.best(x)
+    whole = model.average(first, np.random.default_rng(0), 20)
+    sample = Model._sample
+    monkeypatch.setattr(Model, "_sample", lambda *settings: sampled.append(1) or sample(*settings))
+    monkeypatch.setattr(spike_slab, "MOST_SET_UP_WORK", 8 * 2 * A.size * len(A))
+    fewer = model.average(first, np.random.default_rng(0), 20)
+    assert len(sampled) == 8 + 2  # a quarter more to burn in
+    assert np.linalg.norm(fewer.x - whole.x) < 0.05 * np.linalg.norm(whole.x)
+    assert model.affordable(3) == 3
 
 
 def test_the_climb_ends_where_no_single_change_helps():

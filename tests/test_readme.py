@@ -17,7 +17,7 @@ def blocks(language):
 
 def test_the_python_prints_what_the_readme_shows():
     code, shown = blocks("python"), blocks("text")
-    assert len(code) == len(shown) == 4
+    assert len(code) == len(shown) == 5
     namespace = {}
     for lines, result in zip(code, shown, strict=True):
         assert len(lines.strip().splitlines()) <= 10

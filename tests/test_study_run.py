@@ -14,6 +14,7 @@ import pytest
 import threadpoolctl
 
 import sparsegauge as sg
+from sparsegauge._platform.blas import one_blas_thread
 from sparsegauge.cli import main
 from sparsegauge.recovery.problem import Problem
 from sparsegauge.study import run
@@ -129,7 +130,7 @@ def test_the_noise_has_the_ratio_that_was_asked_for():
     ratios = []
     for t in range(cell.trials):
         trial = draw_trial(STUDY, cell, t)
-        noise = trial.problem(20.0).system.y - trial.A @ trial.x
+        noise = trial.problem(20.0).y - trial.A @ trial.x
         ratios.append(np.linalg.norm(trial.A @ trial.x) ** 2 / np.linalg.norm(noise) ** 2)
     assert 10 * np.log10(1 / np.mean(1 / np.array(ratios))) == pytest.approx(20, abs=0.2)
     assert draw_trial(STUDY, cell, 0).problem(np.inf).noise == 0.0
@@ -159,8 +160,8 @@ def test_blas_has_one_thread_while_any_cell_runs():
         return {pool["num_threads"] for pool in threadpoolctl.threadpool_info() if pool["user_api"] == "blas"}
 
     before = threads()
-    with run.one_blas_thread:
-        with run.one_blas_thread:
+    with one_blas_thread:
+        with one_blas_thread:
             assert threads() == {1}
         assert threads() == {1}
     assert threads() == before

@@ -25,6 +25,7 @@ _WHERE = {
     "LARS": "recovery.baselines",
     "Lasso": "recovery.baselines",
     "METRICS": "metrics.catalogue",
+    "MessagePassing": "recovery.message_passing",
     "Metric": "metrics.catalogue",
     "MinimumNorm": "recovery.baselines",
     "MissingExtra": "errors",
@@ -33,6 +34,7 @@ _WHERE = {
     "Portfolio": "recovery.portfolio",
     "Problem": "recovery.problem",
     "Recommendation": "study.lookup",
+    "Recoveries": "recovery.result",
     "Recovery": "recovery.result",
     "ReweightedL1": "recovery.baselines",
     "SBL": "recovery.baselines",
@@ -45,6 +47,7 @@ _WHERE = {
     "StaleStudy": "errors",
     "Status": "recovery.status",
     "Study": "study.plan",
+    "System": "recovery.system",
     "TradeOff": "recovery.trade_off",
     "Verdict": "criteria.audit",
     "atkinson": "metrics.inequality",
@@ -123,6 +126,7 @@ __all__ = [  # noqa: RUF022 (all capitals first, then by name)
     "LARS",
     "Lasso",
     "METRICS",
+    "MessagePassing",
     "Metric",
     "MinimumNorm",
     "MissingExtra",
@@ -131,6 +135,7 @@ __all__ = [  # noqa: RUF022 (all capitals first, then by name)
     "Portfolio",
     "Problem",
     "Recommendation",
+    "Recoveries",
     "Recovery",
     "ReweightedL1",
     "SBL",
@@ -143,6 +148,7 @@ __all__ = [  # noqa: RUF022 (all capitals first, then by name)
     "StaleStudy",
     "Status",
     "Study",
+    "System",
     "TradeOff",
     "Verdict",
     "__version__",
@@ -255,14 +261,16 @@ if TYPE_CHECKING:
     from .recovery.entry import recover
     from .recovery.ep import EP
     from .recovery.estimator import SparseRecovery
+    from .recovery.message_passing import MessagePassing
     from .recovery.portfolio import Portfolio
     from .recovery.problem import Problem
     from .recovery.registry import SOLVERS
-    from .recovery.result import Certificate, Recovery
+    from .recovery.result import Certificate, Recoveries, Recovery
     from .recovery.reweighted import GDSReweighted
     from .recovery.solver import Capabilities, Solver
     from .recovery.spsa import SPSA
     from .recovery.status import Status
+    from .recovery.system import System
     from .recovery.trade_off import TradeOff, trade_off
     from .signals import demo, windows
     from .simulate import gaussian_matrix, sparse_signal

@@ -144,7 +144,7 @@ def wavelet(x: Any, name: str = "db4", *, axis: int | None = None) -> Array:
     >>> wavelet([3.0, 3.0, 3.0, 3.0], "haar").round(12)
     array([6., 0., 0., 0.])
     """
-    filters = _orthogonal_wavelet(name)
+    filters = orthogonal_wavelet(name)
     approximation = as_finite_array(x)
     along = check_axis(axis, approximation.ndim, approximation.shape)
     if along is not None:
@@ -179,7 +179,8 @@ def _halves(x: Array) -> bool:
     return all(length % 2 == 0 for length in x.shape)
 
 
-def _orthogonal_wavelet(name: str) -> Any:
+def orthogonal_wavelet(name: str) -> Any:
+    """Return the filters of an orthogonal wavelet, or say which there are."""
     known = _pywt().wavelist(kind="discrete")
     if name not in known:
         raise InvalidInput(
@@ -232,7 +233,7 @@ def check_transform(name: str) -> None:
             f"there is no transform {name!r}{_did_you_mean(name, known)} there are none, dct, and the orthogonal "
             "wavelets of PyWavelets, such as haar, db4 and sym8"
         )
-    _orthogonal_wavelet(name)
+    orthogonal_wavelet(name)
 
 
 def windows(x: Any, length: int, hop: int, *, axis: int = -1) -> NDArray[Any]:

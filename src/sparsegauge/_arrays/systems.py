@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -12,59 +12,56 @@ from ..errors import InvalidInput
 from .checks import check_number
 from .signals import Array, is_sparse
 
+LARGEST_ADJOINT_ERROR = 1e-4  # of the dot test, relative: single precision stays far below
 LARGEST_MATRIX = 4_000_000  # entries up to which a sparse array or an operator is written out
 
 
-class System(NamedTuple):
-    """y = A x. `matrix` is A written out (None where it is too large), `structured` says that A did not come so."""
-
-    operator: Any
-    matrix: NDArray[Any] | None
-    y: NDArray[Any]
-    structured: bool
-
-    @property
-    def m(self) -> int:
-        """How many measurements there are."""
-        return int(self.operator.shape[0])
-
-    @property
-    def n(self) -> int:
-        """How many unknowns there are."""
-        return int(self.operator.shape[1])
-
-    def forward(self, x: NDArray[Any]) -> NDArray[Any]:
-        """A x."""
-        return np.asarray((self.operator if self.matrix is None else self.matrix) @ x)
-
-    def adjoint(self, r: NDArray[Any]) -> NDArray[Any]:
-        """A^H r."""
-        if self.matrix is not None:
-            return np.asarray(self.matrix.conj().T @ r)
-        return np.asarray(self.operator.rmatvec(r) if hasattr(self.operator, "rmatvec") else self.operator.conj().T @ r)
-
-
-def as_system(A: Any, y: Any) -> System:
-    """A and y as they may be used; nothing of the caller's is changed."""
+def as_operator(A: Any, *, copy: bool = True) -> tuple[Any, NDArray[Any] | None, bool]:
+    """Return A as it may be used, A written out (None where it is too large), and whether it did not come so."""
     structured = is_sparse(A) or _is_operator(A)
-    operator = A if structured else _as_matrix(A)
+    operator = A if structured else _as_matrix(A, copy)
     shape = tuple(getattr(operator, "shape", ()))
     if len(shape) != 2 or 0 in shape:
         raise InvalidInput(f"A must have at least one row and one column, got shape {shape}")
     if is_sparse(A):
         _refuse_non_finite("A", A.data if hasattr(A, "data") else A.tocoo().data)
-    measurements = _as_vector("y", y, shape[0])
+    elif structured:
+        _check_adjoint(operator, shape)
     matrix = operator if not structured else _written_out(operator, shape)
     if matrix is not None:
         _refuse_non_finite("A", matrix)
-    return System(operator, matrix, measurements, structured)
+    return operator, matrix, structured
 
 
 def _is_operator(A: Any) -> bool:
     return not isinstance(A, np.ndarray) and all(hasattr(A, name) for name in ("matvec", "rmatvec", "shape"))
 
 
-def _as_matrix(A: Any) -> NDArray[Any]:
+def _check_adjoint(operator: Any, shape: tuple[int, ...]) -> None:
+    """Refuse an operator whose rmatvec is not the adjoint of its matvec: <v, A u> = <A^H v, u> for random u and v."""
+    rng = np.random.default_rng(0)
+    u, v = rng.standard_normal(shape[1]), rng.standard_normal(shape[0])
+    image = np.asarray(operator.matvec(u)).ravel()
+    v = v + 1j * rng.standard_normal(shape[0]) if image.dtype.kind == "c" else v
+    back = np.asarray(operator.rmatvec(v)).ravel()
+    if image.shape != v.shape or back.shape != u.shape:
+        raise InvalidInput(
+            f"A has the shape {shape}, but A.matvec gives {image.size} numbers and A.rmatvec {back.size}; matvec takes "
+            f"{shape[1]} numbers to {shape[0]}, and rmatvec leads back"
+        )
+    forth, around = np.vdot(v, image), np.vdot(back, u)
+    size = float(np.linalg.norm(image) * np.linalg.norm(v) + np.linalg.norm(back) * np.linalg.norm(u))
+    # an operator that takes complex y to real x is the adjoint as far as real parts go
+    difference = abs((forth - around).real if back.dtype.kind != "c" else forth - around)
+    if difference > LARGEST_ADJOINT_ERROR * size:
+        raise InvalidInput(
+            f"A.rmatvec is not the adjoint of A.matvec: <v, A u> = {forth:.6g} but <A^H v, u> = {around:.6g} "
+            f"for random u and v, a difference of {difference / size:.1e} of their norms where at most "
+            f"{LARGEST_ADJOINT_ERROR:g} is allowed; correct rmatvec (the conjugate transpose, scaled as matvec is)"
+        )
+
+
+def _as_matrix(A: Any, copy: bool) -> NDArray[Any]:
     try:
         array = np.asarray(A)
     except Exception as error:  # whatever the object's own conversion raises
@@ -74,28 +71,57 @@ def _as_matrix(A: Any) -> NDArray[Any]:
             f"A must be a two-dimensional array of numbers, a SciPy sparse array or a LinearOperator, got "
             f"{type(A).__name__} of shape {array.shape} and dtype {array.dtype}"
         )
-    return array.astype(np.complex128 if array.dtype.kind == "c" else np.float64)
+    kind = np.complex128 if array.dtype.kind == "c" else np.float64
+    may_share = not copy and array.flags.writeable and array.flags.c_contiguous  # as kernels want it
+    return array.astype(kind, order="C", copy=not may_share)
 
 
-def _as_vector(name: str, values: Any, length: int) -> NDArray[Any]:
+def as_vector(name: str, values: Any, length: int) -> NDArray[Any]:
+    """Return one-dimensional real or complex numbers that fit A."""
+    array = _as_numbers(name, values)
+    if array.ndim != 1:
+        raise InvalidInput(f"{name} must be one-dimensional numbers, got shape {array.shape}")
+    if len(array) != length:
+        raise InvalidInput(f"{name} must have {length} entries to fit A, got {len(array)}")
+    return array
+
+
+def as_measurements(y: Any, m: int) -> NDArray[Any]:
+    """Return y as one vector of m measurements, or as a table with one column per signal."""
+    array = _as_numbers("y", y)
+    if array.ndim != 2:
+        return as_vector("y", array, m)
+    if array.shape[0] != m or array.shape[1] == 0:
+        remedy = "; pass its transpose, y.T, if its rows are signals" if array.shape[1] == m else ""
+        raise InvalidInput(f"y must have {m} rows to fit A, and one column per signal, got shape {array.shape}{remedy}")
+    return array
+
+
+def as_starts(x0: Any, n: int, count: int) -> NDArray[Any]:
+    """Return where to start: one vector for all signals, or one column per signal."""
+    array = _as_numbers("x0", x0)
+    if array.ndim == 2 and array.shape == (n, count):
+        return array
+    if array.ndim == 2:
+        raise InvalidInput(f"x0 must have shape ({n},) or ({n}, {count}), got {array.shape}")
+    return as_vector("x0", array, n)
+
+
+def _as_numbers(name: str, values: Any) -> NDArray[Any]:
+    """Return finite real or complex numbers, as a copy."""
     if np.ma.isMaskedArray(values) and np.ma.getmaskarray(values).any():
         raise InvalidInput(
             f"{name} has {int(np.ma.getmaskarray(values).sum())} masked entries; leave them out, with their rows of A: "
             "recover(A[~y.mask], y.compressed())"
         )
+    if is_sparse(values):
+        raise InvalidInput(f"{name} is a sparse array; pass {name}.toarray()")
     try:
         array = np.asarray(values)
     except Exception as error:
         raise InvalidInput(f"{name} cannot be made into an array ({error}); pass a list of numbers") from error
-    if array.ndim == 2 and array.shape[0] == length:
-        raise InvalidInput(
-            f"{name} must be one-dimensional, got shape {array.shape}; recover one column at a time, for instance "
-            f"{name}[:, 0]"
-        )
-    if array.dtype.kind not in "biufc" or array.ndim != 1:
-        raise InvalidInput(f"{name} must be one-dimensional numbers, got shape {array.shape}, dtype {array.dtype}")
-    if len(array) != length:
-        raise InvalidInput(f"{name} must have {length} entries to fit A, got {len(array)}")
+    if array.dtype.kind not in "biufc":
+        raise InvalidInput(f"{name} must be numbers, got dtype {array.dtype} of shape {array.shape}")
     array = array.astype(np.complex128 if array.dtype.kind == "c" else np.float64)
     _refuse_non_finite(name, array)
     return array
@@ -119,7 +145,7 @@ def _written_out(operator: Any, shape: tuple[int, ...]) -> NDArray[Any] | None:
 
 def as_start(x0: Any, n: int) -> NDArray[Any] | None:
     """Where to start, or None."""
-    return None if x0 is None else _as_vector("x0", x0, n)
+    return None if x0 is None else as_vector("x0", x0, n)
 
 
 def as_bounds(bounds: Any, n: int) -> tuple[Array, Array] | None:

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from ..recovery.demos import Demonstration
-    from ..recovery.result import Recovery
+    from ..recovery.result import Recoveries, Recovery
     from ..recovery.solver import Solver
 
 ENDINGS = (".npy", ".csv", ".txt")
@@ -133,19 +133,28 @@ def _recover_files(
     with progress(quiet=quiet) as bar:
         task = bar.add_task("loading", total=None)
         from ..recovery.entry import recover as solve
+        from ..recovery.result import Recovery
 
         chosen = options.made()
         A, y = _read_problem(matrix, measurements)
         _check_kind(output, A, y)
         bar.update(task, description=f"{type(chosen).__name__} on {' x '.join(map(str, A.shape))}")
         bounds = (0, None) if options.nonnegative else None
+        noise = "auto" if options.noise is None else options.noise
         found = solve(
-            A, y, solver=chosen, noise="auto" if options.noise is None else options.noise, bounds=bounds, rng=seed
+            A,
+            y,
+            solver=chosen,
+            noise=noise,
+            bounds=bounds,
+            rng=seed,
+            progress=lambda done, total: bar.update(task, completed=done, total=total),
         )
     _write(output, found.x)
-    report = _report(found, options.order or 2.0)
+    order = options.order or 2.0
+    report = _report(found, order) if isinstance(found, Recovery) else _report_many(found, order)
     if json and not quiet:
-        extra = {"m": len(y), "solver": type(chosen).__name__, "seed": seed, "output": str(output)}
+        extra = {"m": len(A), "solver": type(chosen).__name__, "seed": seed, "output": str(output)}
         print_json(report | extra)
     elif not quiet:
         print_facts(_facts(report) | {"written": str(output)})
@@ -224,7 +233,35 @@ def _report(found: Recovery, order: float) -> dict[str, Any]:
     }
 
 
+def _report_many(found: Recoveries, order: float) -> dict[str, Any]:
+    """What there is to say of several signals: how many are explained and certified, and each of them."""
+    each = [_report(one, order) for one in found]
+    explained = sum(one["explains"] for one in each)
+    return {
+        "n": each[0]["n"],
+        "signals": len(each),
+        "explained": explained,
+        "explains": explained == len(each),
+        "certified": sum(one["certified"] for one in each),
+        "recoveries": each,
+    }
+
+
+def _facts_of_many(report: dict[str, Any]) -> dict[str, str]:
+    signals, each = report["signals"], report["recoveries"]
+    nonzeros = sorted(one["nonzeros"] for one in each)
+    return {
+        "x": f"{signals:,} signals of {report['n']:,} unknowns, one per column, with {nonzeros[0]:,} to "
+        f"{nonzeros[-1]:,} non-zeros",
+        "residual": f"{max(one['residual'] for one in each):.2e} at most",
+        "explained": f"{report['explained']:,} of {signals:,}",
+        "certified": f"{report['certified']:,} of {signals:,}",
+    }
+
+
 def _facts(report: dict[str, Any]) -> dict[str, str]:
+    if "recoveries" in report:
+        return _facts_of_many(report)
     certified = "yes" if report["certified"] else "no"
     reason = report["certificate_reason"]
     return {

@@ -127,7 +127,7 @@ def serve(server: Any) -> None:
     Systems as small as a page's are solved far faster by one thread than by several that wait for each other. The
     number of BLAS's threads is the process's: runs that overlap must not set and reset it each for itself.
     """
-    from ..study.run import one_blas_thread
+    from .._platform.blas import one_blas_thread
 
     with one_blas_thread:
         try:

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from .._arrays import Array
 from ..errors import InvalidInput
 from ..metrics.gds import gds
-from ..recovery.entry import recover
+from ..recovery.entry import recover_signal
 from ..recovery.quality import relative_error
 from ..recovery.registry import SOLVERS as REGISTERED
 from ..recovery.result import Recovery
@@ -130,7 +130,7 @@ class Run:
         trial = self.trial
         try:
             solver = SOLVERS[trial.solver]()
-            self.result = recover(
+            self.result = recover_signal(
                 trial.A, trial.y, solver=solver, noise=trial.noise, rng=trial.seed, callback=self._collect
             )
         except Exception as error:  # a page shows a sentence, whatever it was

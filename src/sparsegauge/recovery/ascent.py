@@ -46,7 +46,7 @@ class Feasible:
         if not self.matrix_free:
             x = problem.start()
         elif problem.x0 is None:
-            x = self._explain(problem.system.y, SOLVED)
+            x = self._explain(problem.y, SOLVED)
         else:
             x = self.nearest(problem.x0)
         return self.within_bounds(x)
@@ -61,7 +61,7 @@ class Feasible:
     def nearest(self, x: NDArray[Any]) -> NDArray[Any]:
         """Return the solution nearest to x."""
         if self.matrix_free:
-            return np.asarray(x + self._explain(self.problem.system.y - self.problem.system.forward(x), SOLVED))
+            return np.asarray(x + self._explain(self.problem.y - self.problem.system.forward(x), SOLVED))
         return self.problem.reduced.project(x)
 
     def within_bounds(self, x: NDArray[Any], rounds: int = ROUNDS) -> NDArray[Any]:

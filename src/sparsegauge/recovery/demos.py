@@ -17,7 +17,7 @@ from scipy.sparse.linalg import LinearOperator, aslinearoperator
 
 from .._arrays import Array, as_rng
 from ..signals import demo, wavelet
-from .entry import recover
+from .entry import recover_signal
 from .quality import psnr, relative_error, snr
 from .result import Recovery
 from .reweighted import GDSReweighted
@@ -60,7 +60,7 @@ class Sums(NamedTuple):
     def sparsest(self) -> Recovery:
         """By the slopes of S_p, in the basis."""
         # as an operator, large systems are solved by products alone; normal sums are generic
-        return recover(aslinearoperator(self.A), self.y, solver=GDSReweighted(assume_generic=True), rng=0)
+        return recover_signal(aslinearoperator(self.A), self.y, solver=GDSReweighted(assume_generic=True), rng=0)
 
 
 def ecg_sums(rng: Any = 0) -> Sums:
@@ -106,7 +106,7 @@ def image(rng: Any = 0) -> Demonstration:
         dtype=np.float64,
     )
     y = measured(truth)
-    found = recover(A, y, solver=GDSReweighted(), rng=0)
+    found = recover_signal(A, y, solver=GDSReweighted(), rng=0)
     return Demonstration("image", truth, spread(y), pixels(found.x), len(kept), found)
 
 

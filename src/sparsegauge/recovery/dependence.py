@@ -202,21 +202,21 @@ class Greedy:
                     return
             if step < steps:
                 branches = seconds if step == 1 else 1
-                self._choose(branches)
+                self._choose(step, branches)
                 before = np.repeat(residuals, branches)
 
     def _project(self, known: NDArray[Any], step: int) -> None:
         """Add the last of the chosen columns to the basis known so far."""
-        new, every = self.columns[self.chosen[:, -1]], np.arange(len(self.chosen))
+        new = self.columns[self.chosen[:, -1]]
         new = new - np.matmul(np.matmul(_conj(known), new[:, :, None]).transpose(0, 2, 1), known)[:, 0]
         new /= _lengths(new)[:, None]
         self.basis[:, step - 1] = new
         self.left = self.left - np.einsum("ij,ij->i", _conj(new), self.left)[:, None] * new
-        self.squares -= _squares(_conj(new) @ self.columns.T)
-        self.squares[every, self.chosen[:, -1]] = np.inf
 
-    def _choose(self, branches: int) -> None:
+    def _choose(self, step: int, branches: int) -> None:
         """Choose the column that leaves the least residual, or several, each as a branch of its own."""
+        self.squares -= _squares(_conj(self.basis[:, step - 1]) @ self.columns.T)
+        self.squares[np.arange(len(self.chosen)), self.chosen[:, -1]] = np.inf
         gains = _squares(_conj(self.left) @ self.columns.T)
         gains /= np.maximum(self.squares, SUSPECT)
         if branches == 1:

@@ -100,7 +100,7 @@ class _Noisy:
     """|A x - y| <= noise, compiled."""
 
     def __init__(self, problem: Problem, options: WellOptions, jitter: Array) -> None:
-        self.y, self.radius = problem.system.y, SNUG * problem.tolerance()
+        self.y, self.radius = problem.y, SNUG * problem.tolerance()
         self.x, self.damping = problem.start(), 1.0
         self.shared = kernels.DescentRoom(problem.matrix()), kernels.SlopesRoom(problem.n)
         self.wells, self.jitter = kernels.Wells(*options), jitter
@@ -156,7 +156,7 @@ class _General:
         problem = self.problem
         exact = problem.noise == 0
         A = problem.reduced.B if exact else problem.matrix()
-        y = problem.reduced.b if exact else problem.system.y
+        y = problem.reduced.b if exact else problem.y
         values, vectors = np.linalg.eigh((A / weight) @ A.conj().T)
         left = vectors.conj().T @ (y - A @ target)
         if exact:

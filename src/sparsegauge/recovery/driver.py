@@ -136,5 +136,5 @@ def _is_infeasible(problem: Problem) -> bool:
         return False
     from .projection import bounded_least_squares
 
-    best = bounded_least_squares(problem.real_matrix(), problem.system.y, problem.bounds)
+    best = bounded_least_squares(problem.real_matrix(), problem.y, problem.bounds)
     return problem.residual(best) > problem.explained_below

@@ -2,23 +2,32 @@
 
 from __future__ import annotations
 
+from concurrent.futures import Executor
 from dataclasses import replace
+from functools import partial
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from .._arrays import as_rng
+from .._arrays.systems import as_measurements, as_starts
 from ..errors import InvalidInput
 from .driver import Callback, Iterate, judge
 from .exact_search import accepted, drop_negligible, find_exact, has_negligible, searchable
+from .groups import Groups
 from .lattice import as_whole
+from .many import Columns, Progress, check_helpers, recover_many, seeds_of_columns
 from .portfolio import Portfolio
-from .problem import EXACT, Problem, scale_by_power
+from .problem import EXACT, Problem
 from .projection import bounded_least_squares
-from .result import Recovery
+from .pursuit import certify
+from .result import Recoveries, Recovery
 from .solver import Solver
 from .status import Status
+from .system import System, scale_by_power
+from .together import check_together, recover_together
+from .transform import basis_of
 from .uniqueness import judge_uniqueness
 
 NOT_NEAR = "no exact solution with few enough non-zeros is near this one"
@@ -35,15 +44,20 @@ def recover(
     x0: Any = None,
     rng: Any = None,
     callback: Callback | None = None,
-) -> Recovery:
+    executor: Executor | None = None,
+    progress: Progress | None = None,
+    joint: bool = False,
+    groups: Any = None,
+    transform: Any = None,
+) -> Recovery | Recoveries:
     """Recover a sparse x from y = A x, exact or noisy, with fewer measurements than unknowns.
 
     Parameters
     ----------
-    A : array, sparse array or LinearOperator
-        M x N, real or complex; PyLops operators too.
+    A : array, sparse array, LinearOperator or System
+        M x N, real or complex; PyLops operators too. `sg.System(A)` prepares A for several calls.
     y : array
-        The M measurements.
+        The M measurements; or M x L, with one column per signal.
     solver : Solver, optional
         `Portfolio()` by default.
     noise : "auto", float or ("residual", float)
@@ -59,12 +73,27 @@ def recover(
         The source of randomness, for solvers that use any. None stands for a fixed seed, so that the same call gives
         the same answer.
     callback : callable, optional
-        Called with (iteration, copy of x); return True to stop.
+        Called with (iteration, copy of x); return True to stop. For one y only.
+    executor : concurrent.futures.Executor, optional
+        Who recovers the columns of y if there are several: threads by default; processes, or Dask's
+        ``client.get_executor()``.
+    progress : callable, optional
+        Called with (columns done, columns in all).
+    joint : bool
+        Whether all columns of y share one support: far fewer measurements suffice.
+    groups : array, optional
+        A label per column of A: coefficients with one label are zero or not together.
+    transform : str, (str, shape) or operator, optional
+        Where x itself is not sparse: a wavelet such as "db4", in which it is; "tv" for signals that are piecewise
+        constant; or an orthonormal operator from signals to coefficients. x is the signal, and
+        `Recovery.coefficients` has its coefficients. Pictures need their shape, ``("db4", (128, 128))``, unless A is a
+        PyLops operator, which has it.
 
     Returns
     -------
-    Recovery
-        `x`, `success`, `status`, `message`, `residual`, `certified`, and with noise `noise`, `std` and `inclusion`.
+    Recovery or Recoveries
+        `x`, `success`, `status`, `message`, `residual`, `certified`, and with noise `noise`, `std` and `inclusion`. For
+        several signals each of these has one entry, or column, per signal.
 
     Examples
     --------
@@ -78,11 +107,105 @@ def recover(
     >>> noisy = sg.recover(A, A @ x + 0.01 * np.random.default_rng(2).standard_normal(45), rng=0)
     >>> noisy.success, round(noisy.noise, 2)
     (True, 0.01)
+    >>> sg.recover(A, A @ np.eye(100)[:, :3])
+    Recoveries(L=3, N=100, success=3, certified=3)
     """
-    solver = Portfolio() if solver is None else solver
-    if not isinstance(solver, Solver):
+    check_helpers(executor, progress)
+    system = System.for_one_call(A)
+    measurements = as_measurements(y, system.m)
+    if transform is not None:
+        _check_beside_transform(bounds=bounds, x0=x0, groups=groups)
+        basis = basis_of(transform, A, system)
+        found = recover(
+            basis.compose(system),
+            basis.measurements(measurements),
+            solver=solver,
+            noise=noise,
+            rng=rng,
+            callback=None if callback is None else lambda k, c: callback(k, basis.signal(c, measurements)),
+            executor=executor,
+            progress=progress,
+            joint=joint,
+        )
+        return basis.to_signal(found, measurements)
+    if not isinstance(joint, bool | np.bool_):
+        raise InvalidInput(f"joint must be True or False, got {joint!r}; labels of groups go to groups")
+    if groups is not None or (joint and measurements.ndim == 2):
+        options = check_together(solver, x0=x0, callback=callback, executor=executor, progress=progress)
+        problem = Problem.of(system, measurements.reshape(system.m, -1)[:, 0], noise=noise, bounds=bounds)
+        return _recover_together(problem, measurements, groups, options, rng, joint=joint)
+    if measurements.ndim == 1:
+        found = recover_signal(
+            system, measurements, solver=solver, noise=noise, bounds=bounds, x0=x0, rng=rng, callback=callback
+        )
+        if progress is not None:
+            progress(1, 1)
+        return found
+    if callback is not None:
+        raise InvalidInput("callback is for one y; for several, pass progress, which is called with (done, in all)")
+    starts = None if x0 is None else as_starts(x0, system.n, measurements.shape[1])
+    first = Problem.of(system, measurements[:, 0], noise=noise, bounds=bounds)
+    if starts is not None and starts.ndim == 1:
+        first, starts = first.with_y(first.y, starts), None
+    solver = _as_solver(solver)
+    solver.check(first)
+    seeds = seeds_of_columns(rng, measurements.shape[1])
+    columns = Columns(first, measurements, starts, seeds, partial(_recover_one, solver))
+    return recover_many(columns, executor=executor, progress=progress)
+
+
+def _recover_together(
+    problem: Problem, measurements: NDArray[Any], labels: Any, solver: Portfolio, rng: Any, *, joint: bool
+) -> Recovery | Recoveries:
+    """Recover signals that share one support, or signals one by one whose coefficients are zero in groups."""
+    groups = None if labels is None else Groups.from_labels(labels, problem.n)
+    found: list[Recovery] = []
+    columns = measurements.reshape(problem.m, -1)
+    for Y in (columns,) if joint else (columns[:, k : k + 1] for k in range(columns.shape[1])):
+        scaled, of_a, of_y = problem.with_y(Y).in_safe_units()
+        each = [scaled.with_y(np.ascontiguousarray(y)) for y in scaled.y.T]
+        generator = as_rng(0 if rng is None else rng)
+        if all(_is_determined(one) for one in each) or (groups is None and len(each) == 1):
+            answers = [_recover(one, solver, generator, None) for one in each]
+        else:
+            answers = recover_together(each[0], scaled.y, groups, solver, generator)
+        found += [answer if of_a == of_y == 0 else _to_units(answer, of_a, of_y) for answer in answers]
+    return found[0] if measurements.ndim == 1 else Recoveries(found)
+
+
+def _check_beside_transform(**unused: Any) -> None:
+    for name, value in unused.items():
+        if value is not None:
+            raise InvalidInput(
+                f"{name} cannot be combined with transform, which is about other coefficients; leave it out"
+            )
+
+
+def recover_signal(
+    A: Any,
+    y: Any,
+    *,
+    solver: Solver | None = None,
+    noise: Any = "auto",
+    bounds: Any = None,
+    x0: Any = None,
+    rng: Any = None,
+    callback: Callback | None = None,
+) -> Recovery:
+    """Recover one signal: `recover` for a y that is known to be one-dimensional."""
+    problem = Problem.of(System.for_one_call(A), y, noise=noise, bounds=bounds, x0=x0)
+    return _recover_one(_as_solver(solver), problem, rng, callback)
+
+
+def _as_solver(solver: Solver | None) -> Solver:
+    if solver is not None and not isinstance(solver, Solver):
         raise InvalidInput(f"solver must be an object such as sg.Portfolio() or sg.BasisPursuit(), got {solver!r}")
-    problem, of_a, of_y = Problem.of(A, y, noise=noise, bounds=bounds, x0=x0).in_safe_units()
+    return Portfolio() if solver is None else solver
+
+
+def _recover_one(solver: Solver, problem: Problem, rng: Any, callback: Callback | None = None) -> Recovery:
+    """Recover one signal, in units in which nothing overflows."""
+    problem, of_a, of_y = problem.in_safe_units()
     found = _recover(problem, solver, as_rng(0 if rng is None else rng), _in_units(callback, of_y - of_a))
     return found if of_a == of_y == 0 else _to_units(found, of_a, of_y)
 
@@ -104,7 +227,9 @@ def _answer_to_zero_matrix(problem: Problem) -> Recovery:
 
 def _is_determined(problem: Problem) -> bool:
     """Return whether there is only one (least-squares) solution; with noise of unknown size y has to be consistent."""
-    if problem.system.matrix is None or problem.noise > 0 or not problem.reduced.is_determined:
+    if problem.system.matrix is None or problem.noise > 0 or problem.m < problem.n:
+        return False
+    if not problem.reduced.is_determined:
         return False
     return not problem.estimate_noise or problem.misfit <= EXACT * problem.scale
 
@@ -112,12 +237,17 @@ def _is_determined(problem: Problem) -> bool:
 def _solve_determined(problem: Problem) -> Recovery:
     x = problem.reduced.least_norm()
     if problem.bounds is not None:
-        x = bounded_least_squares(problem.real_matrix(), problem.system.y, problem.bounds)
+        x = bounded_least_squares(problem.real_matrix(), problem.y, problem.bounds)
     return replace(judge(problem, x, Status.DETERMINED), certificate_reason=ONLY_ONE)
 
 
 def _look_for_exact(problem: Problem, solver: Solver, found: Recovery) -> Recovery:
     """Put an exact solution near the answer in its place, and certify it if it is the only one."""
+    pursued = problem.notes.get("pursued")
+    if pursued is not None and not solver.check_dependence and np.array_equal(found.x, pursued.x):
+        certificate = certify(problem, pursued, assume_generic=solver.assume_generic)
+        if certificate is not None:
+            return replace(found, certificate=certificate, certificate_reason=str(certificate))
     exact = _exact_near(problem, found)
     if exact is None:
         return replace(found, certificate_reason=_why_not_exact(problem, found))

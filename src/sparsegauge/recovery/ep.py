@@ -166,7 +166,7 @@ def legendre_rule() -> tuple[Array, Array]:
 def in_units(problem: Problem) -> Scaled:
     """The problem without units: the reduced equations, or for noisy measurements the equations as they are."""
     if problem.noise > 0:
-        A, y = problem.real_matrix(), problem.system.y
+        A, y = problem.real_matrix(), problem.y
         row = float(np.linalg.norm(A)) / math.sqrt(problem.m)
         B, b = A / row, y / row
         deviation = problem.sigma / row

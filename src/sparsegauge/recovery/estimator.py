@@ -6,16 +6,18 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.base import BaseEstimator, RegressorMixin
+from sklearn.base import BaseEstimator, MultiOutputMixin, RegressorMixin
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from .entry import recover
-from .result import Recovery
+from .result import Recoveries, Recovery
 from .solver import Solver
 
 
-class SparseRecovery(RegressorMixin, BaseEstimator):  # type: ignore[misc]
+class SparseRecovery(MultiOutputMixin, RegressorMixin, BaseEstimator):  # type: ignore[misc]
     """Sparse coefficients of a linear model, by any solver: ``fit(A, y)``, then ``coef_``.
+
+    ``fit(A, Y)`` with Y of shape (n_samples, n_targets) fits every target on its own.
 
     Parameters
     ----------
@@ -30,9 +32,9 @@ class SparseRecovery(RegressorMixin, BaseEstimator):  # type: ignore[misc]
 
     Attributes
     ----------
-    coef_ : ndarray of shape (n_features,)
-        The sparse solution.
-    recovery_ : Recovery
+    coef_ : ndarray of shape (n_features,) or (n_targets, n_features)
+        The sparse solution, one row per target.
+    recovery_ : Recovery or Recoveries
         Everything about it: status, residual, certificate.
     n_iter_ : int
         How many solves it took.
@@ -45,6 +47,8 @@ class SparseRecovery(RegressorMixin, BaseEstimator):  # type: ignore[misc]
     >>> model = sg.SparseRecovery(random_state=0).fit(A, A @ x)
     >>> bool(abs(model.coef_ - x).max() < 1e-9), model.recovery_.certified
     (True, True)
+    >>> sg.SparseRecovery().fit(A, A @ sg.sparse_signal(60, 5, rng=0).reshape(60, 1).repeat(2, axis=1)).coef_.shape
+    (2, 60)
     """
 
     def __init__(
@@ -57,15 +61,15 @@ class SparseRecovery(RegressorMixin, BaseEstimator):  # type: ignore[misc]
 
     def fit(self, X: Any, y: Any) -> SparseRecovery:
         """Find sparse coefficients with X coef = y."""
-        X, y = validate_data(self, X, y, y_numeric=True, dtype=np.float64)
-        self.recovery_: Recovery = recover(
+        X, y = validate_data(self, X, y, y_numeric=True, multi_output=True, dtype=np.float64)
+        self.recovery_: Recovery | Recoveries = recover(
             X, y, solver=self.solver, noise=self.noise, bounds=self.bounds, rng=self.random_state
         )
-        self.coef_: NDArray[Any] = self.recovery_.x
-        self.n_iter_: int = max(self.recovery_.nit, 1)
+        self.coef_: NDArray[Any] = self.recovery_.x.T
+        self.n_iter_: int = max(int(np.max(self.recovery_.nit)), 1)
         return self
 
     def predict(self, X: Any) -> NDArray[Any]:
         """X coef."""
         check_is_fitted(self)
-        return np.asarray(validate_data(self, X, reset=False, dtype=np.float64) @ self.coef_)
+        return np.asarray(validate_data(self, X, reset=False, dtype=np.float64) @ self.coef_.T)

@@ -31,11 +31,36 @@ def find_exact(problem: Problem, likely: NDArray[Any]) -> NDArray[Any] | None:
     if problem.is_complex:
         return _searched(problem, likely)
     if "exact search" not in problem.notes:
-        problem.notes["exact search"] = np.ascontiguousarray(reduced.B.T), kernels.SearchRoom(*reduced.B.shape)
-    columns, room = problem.notes["exact search"]
+        problem.notes["exact search"] = kernels.SearchRoom(*reduced.B.shape)
     x = np.empty(problem.n)
-    found = kernels.find_support(columns, reduced.b, np.ascontiguousarray(likely, np.float64), room, x)
+    room, ranks = problem.notes["exact search"], np.ascontiguousarray(likely, np.float64)
+    found = kernels.find_support(reduced.factors.columns, reduced.b, ranks, room, x)
     return _refine(problem, x) if found and accepted(problem, x) else None
+
+
+class ExactSearch:
+    """Exact searches around many guesses at one problem, of which none is made twice.
+
+    What a search finds depends on which columns are taken for granted, and not on their order, where all others are
+    searched.
+    """
+
+    def __init__(self, problem: Problem) -> None:
+        self.problem, self.granted = problem, max(problem.reduced.rank - support.SPARE, 1)
+        self.searches_all_others = problem.n - self.granted <= support.SEARCHED_COLUMNS
+        self.failed: set[bytes] = set()
+
+    def find(self, likely: Array) -> NDArray[Any] | None:
+        """Return what `find_exact` does, or None at once where the same search has failed before."""
+        granted = np.zeros(self.problem.n, bool)
+        granted[np.argsort(-likely, kind="stable")[: self.granted]] = True
+        key = granted.tobytes()
+        if self.searches_all_others and key in self.failed:
+            return None
+        found = find_exact(self.problem, likely)
+        if found is None:
+            self.failed.add(key)
+        return found
 
 
 def has_negligible(x: NDArray[Any]) -> bool:
@@ -53,7 +78,7 @@ def drop_negligible(problem: Problem, x: NDArray[Any]) -> NDArray[Any] | None:
 
 def _refine(problem: Problem, x: NDArray[Any]) -> NDArray[Any]:
     """Return least squares on the support in the equations as given, which weighs their rounding errors evenly."""
-    refined = problem.clipped(fitted(problem.matrix(), problem.system.y, np.flatnonzero(x)))
+    refined = problem.clipped(fitted(problem.matrix(), problem.y, np.flatnonzero(x)))
     better = np.count_nonzero(refined) == np.count_nonzero(x) and problem.residual(refined) <= problem.residual(x)
     return refined if better and not problem.has_uneven_rows else x
 
@@ -134,6 +159,11 @@ def accepted(problem: Problem, x: NDArray[Any]) -> bool:
     """Whether x solves the system as it came, within its bounds, and not by coincidence."""
     if problem.residual(x) > EXACT * problem.scale + problem.misfit or is_coincidence(problem, x):
         return False
+    return is_within_bounds(problem, x)
+
+
+def is_within_bounds(problem: Problem, x: NDArray[Any]) -> bool:
+    """Return whether x keeps to the bounds, up to rounding."""
     if problem.bounds is None:
         return True
     slack = 1e-9 * float(np.max(np.abs(x)))

@@ -44,7 +44,7 @@ class Nested:
         A = problem.matrix()
         zero = problem.clipped(np.zeros(problem.n)).astype(guess.dtype)
         order = np.argsort(-np.abs(guess - zero))[:most]
-        rest = problem.system.y - A @ zero
+        rest = problem.y - A @ zero
         Q = np.linalg.qr(A[:, order])[0]
         along = Q.conj().T @ rest
         outside = float(np.linalg.norm(rest - Q @ along) ** 2)

@@ -18,8 +18,8 @@ IEEE Transactions on Signal Processing 63(8), 2015). Then
 x = (e - d r)/(1 - d), with d the mean derivative of the shrinkage, does not lean on r.
 
 All that holds for matrices whose null space has no preferred directions. Whether it does is seen: Stein's estimate
-says how large the next residual will be. Where that fails, an accelerated proximal gradient with the same weights
-takes over, which needs no such thing.
+says how large the next residual will be. Where that fails, `operator_descent.py` takes over, which needs no such
+thing.
 """
 
 from __future__ import annotations
@@ -34,9 +34,11 @@ from numpy.typing import NDArray
 from .._arrays import Array
 from .descent import WellOptions
 from .driver import Iterate
+from .operator_descent import Quadratic, choose_columns, follow_path
 from .problem import EXACT, Problem
 from .projection import nearest_matrix_free
-from .shrinkage import Shape, Shrinkage, tabulate_slopes
+from .result import Recovery
+from .shrinkage import Shrinkage
 from .status import Status
 
 ITERATIONS = 200
@@ -50,7 +52,7 @@ TINY = 1e-7  # tau in units of the rms of x: found
 MOST_UNKNOWNS = 0.9  # of a fit, in units of the number of equations
 NOTHING = 1e-11  # a coefficient that rounding explains, in units of the largest
 SPARSE = 1e-3  # a relative residual that a fit on the support may close
-DESCENT, LOWEST = 400, 1e-5  # steps of the proximal gradient, and how far its thresholds fall
+NOISE_SLACK = 0.05  # of the residual, where noise is told
 BOUNDED_FITS = 20
 LEAST_SQUARES = 500  # steps of the last fit
 
@@ -60,11 +62,11 @@ class Scaled:
 
     def __init__(self, problem: Problem) -> None:
         self.problem, self.rng = problem, np.random.default_rng(0)
-        self.dtype = problem.system.adjoint(problem.system.y).dtype
+        self.dtype = problem.system.adjoint(problem.y).dtype
         self.is_complex = self.dtype.kind == "c"
         self.sigma = problem.sigma
         self._equilibrate()
-        self.y = problem.system.y * self.rows
+        self.y = problem.y * self.rows
         self.size = self._largest()
         self.isotropic = self._is_isotropic()
         start = float(np.linalg.norm(self.y)) ** 2 / (self.mean * problem.m)  # the mean square of x - 0
@@ -87,7 +89,7 @@ class Scaled:
         return np.asarray(self.rng.standard_normal((size, 2)) @ (1, 1j)) / math.sqrt(2)
 
     def _measurement(self) -> NDArray[Any]:
-        return self._random(self.problem.m, self.problem.system.y.dtype)
+        return self._random(self.problem.m, self.problem.y.dtype)
 
     def _equilibrate(self) -> None:
         self.rows, self.columns = np.ones(self.problem.m), np.ones(self.problem.n)
@@ -97,6 +99,11 @@ class Scaled:
             if np.any(sizes != 1):
                 self.rows = 1 / sizes
                 self.columns = self.columns * self._norms(lambda: self.adjoint(self._measurement()))
+
+    def has_even_rows(self) -> bool:
+        """Whether the rows of A itself have about the same norm."""
+        system = self.problem.system
+        return bool(np.all(self._norms(lambda: system.forward(self._random(self.problem.n, self.dtype))) == 1))
 
     @staticmethod
     def _norms(sketch: Callable[[], NDArray[Any]]) -> Array:
@@ -184,9 +191,14 @@ class Scaled:
         return error, error * max(self.square / self.alpha**2 - 1, 0.0) + noise / self.alpha**2
 
 
-def iterates(problem: Problem, options: WellOptions, jitter: Array | None = None) -> Iterator[Iterate]:
-    """Yield one iterate per step, and last the answer; `jitter` are random factors on the thresholds."""
-    return _Run(problem, Scaled(problem), options, jitter).iterates()
+def iterates(
+    problem: Problem, options: WellOptions, jitter: Array | None, solve_written_out: Callable[[Problem], Recovery]
+) -> Iterator[Iterate]:
+    """Yield one iterate per step, and last the answer; `jitter` are random factors on the thresholds.
+
+    `solve_written_out` solves a small problem whose matrix is written out.
+    """
+    return _Run(problem, Scaled(problem), options, jitter, solve_written_out).iterates()
 
 
 Steps = Generator[Iterate, None, tuple[NDArray[Any], bool]]
@@ -195,8 +207,12 @@ Steps = Generator[Iterate, None, tuple[NDArray[Any], bool]]
 class _Run:
     """One run, from the start to a solution that explains y."""
 
-    def __init__(self, problem: Problem, scaled: Scaled, options: WellOptions, jitter: Array | None) -> None:
+    def __init__(
+        self, problem: Problem, scaled: Scaled, options: WellOptions, jitter: Array | None,
+        solve_written_out: Callable[[Problem], Recovery],
+    ) -> None:  # fmt: skip
         self.problem, self.scaled, self.options = problem, scaled, options
+        self.solve_written_out = solve_written_out
         bounds = None if problem.bounds is None else tuple(side * scaled.columns for side in problem.bounds)
         sample = np.random.default_rng(0).permutation(problem.n)[:SAMPLE]
         self.shrinkage = Shrinkage(options, jitter, scaled.is_complex, bounds, np.sort(sample))  # type: ignore[arg-type]
@@ -211,9 +227,13 @@ class _Run:
             if exact is not None:
                 yield Iterate(exact, steps=0, status=Status.CONVERGED)
                 return
-            e, settled = yield from self._descend()
-            x = e / self.scaled.columns
+            x, settled = yield from self._descend()
+            answer = yield from self._choose_columns(x)
+            if answer is not None:
+                yield answer
+                return
         x = self._explaining(x) + 0.0  # no -0
+        x = x if self.scaled.is_complex else np.asarray(x.real)
         explained = self.problem.residual(x) <= self.problem.explained_below
         converged = settled and explained
         yield Iterate(x, steps=0, status=Status.CONVERGED if converged else Status.ITERATION_LIMIT)
@@ -256,27 +276,48 @@ class _Run:
         return best, False
 
     def _descend(self) -> Steps:
-        """Yield accelerated proximal gradient steps with thresholds that fall; weights from the last iterate."""
-        scaled, y, shrinkage = self.scaled, self.scaled.y, self.shrinkage
-        x = z = self._start()
-        momentum = 1.0
-        first = float(np.max(np.abs(scaled.adjoint(y)))) / scaled.size
-        for k in range(DESCENT):
-            lam = first * 0.3 * LOWEST ** (k / DESCENT)
-            r = z + scaled.adjoint(y - scaled.forward(z)) / scaled.size
-            c = np.abs(x) / lam
-            shape = Shape(1.0, self.options.exponent - (2 * k > DESCENT), 1.0, self.options.floor)
-            slopes = tabulate_slopes(c, float(self.options.order))
-            new = shrinkage.shrunk(r, lam, c + 1, shape, slopes)
-            if np.vdot(z - new, new - x).real > 0:  # the momentum leads uphill
-                momentum = 1.0
-            following = (1 + math.sqrt(1 + 4 * momentum**2)) / 2
-            z = new + (momentum - 1) / following * (new - x)
-            x, momentum = new, following
-            yield self._shown(x)
-            if 2 * k > DESCENT and np.linalg.norm(y - scaled.forward(x)) <= self.problem.noise:
-                break
-        return x, True
+        """Yield the steps of the weighted l1 path of `operator_descent.py`, and its end."""
+        scaled = self.scaled
+        if scaled.has_even_rows():  # then the columns' norms say how well coefficients are measured
+            quadratic, columns = Quadratic.of(self.problem, scaled.is_complex), np.ones(self.problem.n)
+        else:
+            quadratic, columns = Quadratic.with_products(scaled.forward, scaled.adjoint, scaled.y), scaled.columns
+        jitter = 1.0 if self.shrinkage.jitter is None else self.shrinkage.jitter
+        path = follow_path(quadratic, self._start() * (columns / scaled.columns), jitter)
+        while True:
+            try:
+                yield Iterate(next(path) / columns)
+            except StopIteration as end:
+                return np.asarray(end.value / columns), True
+
+    def _choose_columns(self, x: NDArray[Any]) -> Generator[Iterate, None, Iterate | None]:
+        """Yield rounds of choosing among the columns that are left; return an answer if it is worth having."""
+        problem = self.problem
+        if problem.bounds is not None:
+            return None
+        rounds = choose_columns(problem, x, self.solve_written_out)
+        while True:
+            try:
+                yield Iterate(next(rounds))
+            except StopIteration as end:
+                return self._judge_choice(x, *end.value)
+
+    def _judge_choice(self, path: NDArray[Any], x: NDArray[Any], noise: float) -> Iterate | None:
+        """Return the answer on few columns if it explains y, or more of it than the path does with more columns."""
+        problem = self.problem
+        if x is path:
+            return None
+        if (exact := self._sparse_fit(x)) is not None:
+            return Iterate(exact, steps=0, status=Status.CONVERGED)
+        residual = problem.residual(x)
+        if residual <= problem.tolerance():
+            return Iterate(x, steps=0, status=Status.CONVERGED)
+        fewer = np.count_nonzero(x) < np.count_nonzero(path)
+        if not fewer or residual > max(problem.residual(path), problem.tolerance() * (1 + NOISE_SLACK)):
+            return None
+        if problem.estimate_noise and np.count_nonzero(x) < problem.m / 2:
+            return Iterate(x, steps=0, status=Status.CONVERGED, noise=max(noise, residual / problem.noise_factor))
+        return Iterate(self._explaining(x), steps=0, status=Status.CONVERGED)
 
     def _explaining(self, x: NDArray[Any]) -> NDArray[Any]:
         """x made to explain y: on its own support if that can be, else by the least change."""
@@ -338,7 +379,7 @@ class _Run:
             back = problem.system.adjoint(u)[places] / columns
             return back if x.dtype.kind == "c" else np.asarray(back.real)
 
-        rest = problem.system.y - problem.system.forward(x)
+        rest = problem.y - problem.system.forward(x)
         operator = LinearOperator((problem.m, len(places)), matvec=forward, rmatvec=adjoint, dtype=rest.dtype)
         change = lsmr(operator, rest, atol=1e-13, btol=1e-13, conlim=0.0, maxiter=LEAST_SQUARES)[0]
         fitted = x.copy()
@@ -350,7 +391,7 @@ class _Run:
         problem = self.problem
         low, high = problem.bounds  # type: ignore[misc]
         for _ in range(BOUNDED_FITS):
-            rest = problem.system.y - problem.system.forward(x)
+            rest = problem.y - problem.system.forward(x)
             if np.linalg.norm(rest) <= problem.tolerance():
                 break
             pull = problem.system.adjoint(rest).real

@@ -9,12 +9,13 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from .climbs import FRESH_CHAINS, MANY_BLOCKS, Climbs
 from .driver import Iterate
 from .exact_search import find_exact, searchable
 from .explanation import Explanation, Nested, log_choices
 from .problem import Problem
 from .projection import Ball, nearest
-from .spike_slab import BLOCKS, DENSEST, MANY_BLOCKS, Climbs, Estimate
+from .spike_slab import DENSEST, Estimate
 from .status import Status
 
 FEWEST_MEASUREMENTS = 4  # that tell anything of the noise
@@ -51,12 +52,15 @@ def answer_to_noise(problem: Problem, guesses: Sequence[NDArray[Any]], rng: np.r
 def answer_from_climbs(problem: Problem, climbs: Climbs, rng: np.random.Generator) -> Iterate:
     """Return the estimate from the best states that were found."""
     if problem.noise > 0:
-        return _answer(problem, climbs.estimate(rng))
+        is_clear = climbs.agree or climbs.is_overwhelming or climbs.noise_is_loud
+        return _answer(problem, climbs.estimate(rng, fresh_chains=0 if is_clear else 1))
     if climbs.noise_is_negligible:
         best = Explanation.of(problem, climbs.best_x)
         if best.is_clear:
             return _answer(problem, estimate_by_least_squares(problem, best))
-    return _answer(problem, climbs.estimate(rng, BLOCKS if climbs.agree else MANY_BLOCKS))
+    if climbs.agree or climbs.is_overwhelming:
+        return _answer(problem, climbs.estimate(rng))
+    return _answer(problem, climbs.estimate(rng, blocks=MANY_BLOCKS, fresh_chains=FRESH_CHAINS))
 
 
 def answer_without_model(problem: Problem, guesses: Sequence[NDArray[Any]]) -> Iterate:
@@ -91,7 +95,7 @@ def move_into_noise(problem: Problem, x: NDArray[Any]) -> NDArray[Any]:
     if problem.bounds is None and len(support):
         A = problem.matrix()[:, support]
         sparse = np.zeros_like(x)
-        ball = Ball(A, problem.system.y, problem.tolerance(), *np.linalg.svd(A, full_matrices=False))
+        ball = Ball(A, problem.y, problem.tolerance(), *np.linalg.svd(A, full_matrices=False))
         sparse[support] = ball.nearest(x[support])
         if problem.residual(sparse) <= problem.tolerance():
             return sparse

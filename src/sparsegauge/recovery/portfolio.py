@@ -12,15 +12,18 @@ from numpy.typing import NDArray
 
 from . import exact_search, lattice
 from .baselines import OMP, BasisPursuit
+from .climbs import Climbs
 from .driver import Iterate
 from .ep import CHECK_EVERY, EP, Sweep
 from .explanation import Explanation
+from .message_passing import CHECK_EVERY as PASSED_BETWEEN_CHECKS
+from .message_passing import MessagePassing, explain
 from .noisy import answer_from_climbs, answer_without_model, is_covered_by_model
 from .problem import EXACT, Problem
 from .projection import nearest
+from .pursuit import Pursued, keep_pursued
 from .reweighted import GDSReweighted, has_diverged
 from .solver import Capabilities, Solver, count, flag, real
-from .spike_slab import Climbs
 from .status import Status
 
 # both wells, one-sided, an l_1/2 norm, a deep well, a high order: found on trials below 1,000 of the benchmark
@@ -36,6 +39,8 @@ NOISY_WELLS = (2, 0, 3, 1, 4, 5)  # the order in which they are tried with noise
 ONE_SIDED = 4  # times as many restarts where one sign is likely: they are quicker and find more
 FULL_EFFORT_WORK = 1e7  # M^2 N of a system for which the budget is meant; larger ones get fewer restarts
 LITTLE_EFFORT = 0.5  # below it, only the two first wells are tried, and no expectation propagation
+MOST_PASSING_WORK = 4e9  # multiplications with A and its adjoint each, in all runs of message passing
+NEARLY_EXPLAINED, INEXACT_ENDS = 0.01, 2  # error variance of a run, and runs that end there, if y is noisy
 MOST_PROPAGATION_WORK = 6e9  # multiplications in all runs of expectation propagation
 LEAST_EFFORT = 0.05  # below it, systems are too large for wells
 # when y is taken as noisy before the whole budget is spent: gains in log evidence (`Climbs.gain`), and |noise| / |y|
@@ -84,6 +89,8 @@ class Portfolio(Solver):
         """Yield the iterates of the members in turn, and last the answer."""
         if problem.system.matrix is None or (problem.is_large and problem.system.structured):
             yield from WELLS[0].iterates(problem, rng)
+        elif (pursued := keep_pursued(problem)) is not None and pursued.is_plain:
+            yield Iterate(pursued.x, steps=pursued.steps, status=Status.CONVERGED)
         elif problem.noise > 0 or (problem.estimate_noise and not exact_search.searchable(problem)):
             climbs = Climbs(problem) if is_covered_by_model(problem) else None
             yield from self._noisy(problem, rng, climbs, [])
@@ -100,22 +107,25 @@ class Portfolio(Solver):
         climbs = Climbs(problem) if problem.estimate_noise and is_covered_by_model(problem) else None
         for candidate in self._candidates(problem, rng):
             if candidate.is_exact:
-                yield Iterate(candidate.x, steps=candidate.steps, status=Status.CONVERGED)
+                yield Iterate(_sparser(problem, candidate.x), steps=candidate.steps, status=Status.CONVERGED)
                 return
             yield Iterate(candidate.x, steps=candidate.steps)
             if candidate.is_end and not has_diverged(problem, candidate.x):
                 guesses.append(candidate.x)
                 if climbs is not None and len(guesses) <= len(WELLS):
                     is_noisy = _is_certainly_noisy(climbs, guesses, rng)
-                    found = exact_search.find_exact(problem, np.abs(climbs.best_x)) if climbs.noise_is_small else None
+                    is_near = is_noisy or climbs.noise_is_small
+                    found = exact_search.find_exact(problem, np.abs(climbs.best_x)) if is_near else None
                     if found is not None:
-                        yield Iterate(found, status=Status.CONVERGED)
+                        yield Iterate(_sparser(problem, found), status=Status.CONVERGED)
                         return
                     if is_noisy:
                         break
             if time.monotonic() - started > self.time_limit:
                 break
-        if problem.estimate_noise:
+        if "pursued" in problem.notes:
+            yield Iterate(problem.notes["pursued"].x, status=Status.CONVERGED)
+        elif problem.estimate_noise:
             yield from self._noisy(problem, rng, climbs, guesses)
         else:
             yield _inexact(problem, guesses or [problem.start()])
@@ -166,6 +176,8 @@ class Portfolio(Solver):
         is_real, effort, solvers = not problem.is_complex, _effort(problem), _sided(problem)
         if problem.is_large:
             yield from _searched(problem, self._by_products(problem, rng))
+        if is_real and effort < LITTLE_EFFORT and problem.is_free_or_one_sided:
+            yield from self._pass_messages(problem)
         if effort >= LEAST_EFFORT:
             for solver in solvers if effort > LITTLE_EFFORT else solvers[:2]:
                 yield from _searched(problem, _descend(solver, problem, rng))
@@ -184,9 +196,24 @@ class Portfolio(Solver):
     @staticmethod
     def _by_products(problem: Problem, rng: np.random.Generator) -> Iterator[Candidate]:
         """Yield GDSReweighted without factorisations: far quicker where A is large."""
-        as_operator = replace(problem, system=problem.system._replace(matrix=None, structured=True))
+        as_operator = replace(problem, system=problem.system.as_operator())
         for iterate in WELLS[0].iterates(as_operator, rng):
             yield Candidate(iterate.x, iterate.steps, is_end=iterate.status is not None)
+
+    @staticmethod
+    def _pass_messages(problem: Problem) -> Iterator[Candidate]:
+        """Yield message passing, as far as a system of this size can afford, or until y is seen to be noisy."""
+        steps, inexact_ends = MOST_PASSING_WORK / (problem.m * problem.n), 0
+        for estimate in MessagePassing().runs(problem):
+            found = explain(problem, estimate)
+            if found is not None:
+                yield Candidate(found, 1, is_exact=True)
+                return
+            yield Candidate(estimate.x, 1)
+            steps -= PASSED_BETWEEN_CHECKS
+            inexact_ends += estimate.converged and estimate.error < NEARLY_EXPLAINED
+            if steps < 0 or inexact_ends == INEXACT_ENDS:
+                return
 
     @staticmethod
     def _whole_multiples(problem: Problem) -> Candidate:
@@ -202,9 +229,10 @@ class Portfolio(Solver):
         return Candidate(found, 1, is_exact=True)
 
     def _propagate(self, problem: Problem, rng: np.random.Generator, effort: float) -> Iterator[Candidate]:
+        search = exact_search.ExactSearch(problem)
         for prior, restarts in self._priors(problem):
             for sweep in EP(restarts=min(round(restarts * effort), _most_propagations(problem))).runs(prior, rng):
-                found = exact_search.find_exact(problem, sweep.inclusion)
+                found = search.find(sweep.inclusion)
                 if found is not None:
                     yield Candidate(found, 1, is_exact=True)
                 yield Candidate(sweep.x, 1, is_end=sweep.ended)
@@ -218,6 +246,12 @@ class Portfolio(Solver):
             (_one_sided(problem), round(ONE_SIDED * self.propagations * one_sided)),
             (problem, round(self.propagations * (1 - one_sided))),
         ]
+
+
+def _sparser(problem: Problem, x: NDArray[Any]) -> NDArray[Any]:
+    """Return x, or the exact solution that was found first, if that has fewer non-zeros."""
+    pursued: Pursued | None = problem.notes.get("pursued")
+    return x if pursued is None or np.count_nonzero(x) <= len(pursued.support) else pursued.x
 
 
 def _effort(problem: Problem) -> float:
@@ -285,7 +319,7 @@ def _is_certainly_noisy(climbs: Climbs, guesses: list[NDArray[Any]], rng: np.ran
         climbs.add(np.zeros(len(guesses[0])))
         climbs.cool(rng)
     climbs.add(guesses[-1])
-    return (climbs.agree or len(guesses) == len(WELLS)) and _is_certain(climbs)
+    return (climbs.agree or climbs.is_overwhelming or len(guesses) == len(WELLS)) and _is_certain(climbs)
 
 
 def _is_certain(climbs: Climbs) -> bool:

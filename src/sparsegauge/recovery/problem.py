@@ -11,38 +11,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .._arrays import Array
-from .._arrays.systems import System, as_bounds, as_noise, as_start, as_system, noise_norm
+from .._arrays.systems import as_bounds, as_noise, as_start, as_vector, noise_norm
 from ..errors import InvalidInput
+from .system import Reduced, System, scale_by_power, unsafe_exponent
 
 EXACT = 1e-9  # a relative residual that counts as none
 EXPLAINED = 1e-6  # the same, for solvers that converge slowly
 LARGE = 200_000  # entries of A above which products with it are cheaper than factorisations
-SMALLEST_SINGULAR_VALUE = 1e-8  # in units of the largest: below it, rounding errors in y spoil what an equation says
-UNEVEN_ROWS = 1e3  # ratio of row norms above which the rows of an exact system are scaled to length 1
-SAFE_EXPONENT = 300  # powers of two beyond which products of entries may over- or underflow
-
-
-@dataclass(frozen=True)
-class Reduced:
-    """The equations that say something: B x = b with orthonormal rows; `misfit` is what no x can explain of y."""
-
-    B: NDArray[Any]
-    b: NDArray[Any]
-    misfit: float
-    is_determined: bool  # A has as many independent rows as columns, up to rounding
-
-    @property
-    def rank(self) -> int:
-        """The number of equations."""
-        return len(self.b)
-
-    def least_norm(self) -> NDArray[Any]:
-        """Return the solution of the least norm."""
-        return np.asarray(self.B.conj().T @ self.b)
-
-    def project(self, x: NDArray[Any]) -> NDArray[Any]:
-        """Return the solution nearest to x."""
-        return np.asarray(x + self.B.conj().T @ (self.b - self.B @ x))
 
 
 @dataclass(frozen=True)
@@ -53,6 +28,7 @@ class Problem:
     """
 
     system: System
+    y: NDArray[Any]
     noise: float = 0.0
     bounds: tuple[Array, Array] | None = None
     x0: NDArray[Any] | None = None
@@ -61,11 +37,12 @@ class Problem:
     @classmethod
     def of(cls, A: Any, y: Any, *, noise: Any = 0.0, bounds: Any = None, x0: Any = None) -> Problem:
         """Check all arguments, which are those of `recover`, and return the problem."""
-        system = as_system(A, y)
+        system = System(A)
+        measurements = as_vector("y", y, system.m)
         limits = as_bounds(bounds, system.n)
         is_unknown = noise is None or (isinstance(noise, str) and noise == "auto")
         bound = 0.0 if is_unknown else as_noise(noise, system.m)
-        problem = cls(system, bound, limits, as_start(x0, system.n), is_unknown)
+        problem = cls(system, measurements, bound, limits, as_start(x0, system.n), is_unknown)
         if limits is not None and problem.is_complex:
             raise InvalidInput("bounds are for real systems; split a complex one into real and imaginary parts")
         return problem
@@ -83,9 +60,7 @@ class Problem:
     @property
     def is_complex(self) -> bool:
         """Whether x is complex."""
-        return np.iscomplexobj(self.system.y) or (
-            self.system.matrix is not None and np.iscomplexobj(self.system.matrix)
-        )
+        return np.iscomplexobj(self.y) or (self.system.matrix is not None and np.iscomplexobj(self.system.matrix))
 
     @property
     def dtype(self) -> Any:
@@ -116,35 +91,35 @@ class Problem:
         Rows of very different lengths are scaled to length 1 first if y is exact: then short rows count as much as
         long ones.
         """
-        A, y = self.matrix(), self.system.y
+        system, y = self.system, self.y
         if self.noise == 0 and self.has_uneven_rows:
-            lengths = np.linalg.norm(A, axis=1)
-            rows = np.where(lengths > 0, lengths, 1.0)
-            even = _reduce(A / rows[:, None], y / rows)
-            if even.misfit <= EXACT * np.linalg.norm(y / rows):
+            even = system.even_factors.reduce(y / system.row_units)
+            if even.misfit <= EXACT * np.linalg.norm(y / system.row_units):
                 return even
-        return _reduce(A, y)
+        return system.factors.reduce(y)
 
-    @functools.cached_property
+    @property
     def has_uneven_rows(self) -> bool:
         """Whether the rows of A have very different lengths."""
-        lengths = np.linalg.norm(self.matrix(), axis=1)
-        used = lengths[lengths > 0]
-        return bool(len(used) and used.max() > UNEVEN_ROWS * used.min())
+        return self.system.has_uneven_rows
 
     @functools.cached_property
     def notes(self) -> dict[str, Any]:
-        """What solvers computed from A, each under its own name, for when they solve it again at another order."""
+        """What solvers computed for this problem, each under its own name, to use again on the way."""
         return {}
 
     @functools.cached_property
     def scale(self) -> float:
         """|y|."""
-        return float(np.linalg.norm(self.system.y))
+        return float(np.linalg.norm(self.y))
+
+    def with_y(self, y: NDArray[Any], x0: NDArray[Any] | None = None) -> Problem:
+        """Return the same problem for other measurements."""
+        return replace(self, y=y, x0=x0)
 
     def residual(self, x: NDArray[Any]) -> float:
         """Return |A x - y|."""
-        return float(np.linalg.norm(self.system.forward(x) - self.system.y))
+        return float(np.linalg.norm(self.system.forward(x) - self.y))
 
     def start(self) -> NDArray[Any]:
         """Return the solution nearest to the caller's x0, or the solution of the least norm."""
@@ -166,6 +141,11 @@ class Problem:
             return 1
         return -1 if np.all(high == 0) and np.all(np.isinf(low)) else 0
 
+    @property
+    def is_free_or_one_sided(self) -> bool:
+        """Whether the bounds demand nothing, or no more than a sign."""
+        return self.bounds is None or self.sign != 0
+
     def nearest(self, x: NDArray[Any]) -> NDArray[Any]:
         """Return the nearest x that explains y within the noise and the bounds; A is written out."""
         from .projection import nearest
@@ -176,7 +156,7 @@ class Problem:
         """Return the least-squares solution that is zero but on the given columns; A is written out."""
         from .projection import fitted
 
-        return fitted(self.matrix(), self.system.y, np.asarray(columns))
+        return fitted(self.matrix(), self.y, np.asarray(columns))
 
     @property
     def zero_is_allowed(self) -> bool:
@@ -204,8 +184,9 @@ class Problem:
 
     @property
     def misfit(self) -> float:
-        """What no x can explain of y; unknown, and taken as 0, where A is not written out."""
-        return self.reduced.misfit if self.system.matrix is not None else 0.0
+        """What no x can explain of y; taken as 0 where A is not written out, or an exact solution is known."""
+        known = self.system.matrix is None or "pursued" in self.notes
+        return 0.0 if known else self.reduced.misfit
 
     def tolerance(self) -> float:
         """Return the largest residual of a solution: the noise, or what rounding and least squares leave."""
@@ -218,49 +199,17 @@ class Problem:
 
     def in_safe_units(self) -> tuple[Problem, int, int]:
         """Return the problem scaled by powers of two where products would overflow, with the exponents of A and y."""
-        matrix, y = self.system.matrix, self.system.y
-        of_a = _unsafe_exponent(matrix) if matrix is not None else 0
-        of_y = _unsafe_exponent(y)
+        (system, of_a), of_y = self.system.in_safe_units, unsafe_exponent(self.y)
         if of_a == of_y == 0:
             return self, 0, 0
         to_x = of_a - of_y
         low, high = (scale_by_power(side, to_x) for side in self.bounds or (np.zeros(0), np.zeros(0)))
-        scaled = None if matrix is None else scale_by_power(matrix, -of_a)
-        operator = self.system.operator if scaled is None else scaled
-        return (
-            replace(
-                self,
-                system=self.system._replace(operator=operator, matrix=scaled, y=scale_by_power(y, -of_y)),
-                noise=math.ldexp(self.noise, -of_y),
-                bounds=None if self.bounds is None else (low, high),
-                x0=None if self.x0 is None else scale_by_power(self.x0, to_x),
-            ),
-            of_a,
-            of_y,
+        scaled = replace(
+            self,
+            system=system,
+            y=scale_by_power(self.y, -of_y),
+            noise=math.ldexp(self.noise, -of_y),
+            bounds=None if self.bounds is None else (low, high),
+            x0=None if self.x0 is None else scale_by_power(self.x0, to_x),
         )
-
-
-def _reduce(A: NDArray[Any], y: NDArray[Any]) -> Reduced:
-    U, s, Vh = np.linalg.svd(A, full_matrices=False)
-    rounding = max(A.shape) * np.finfo(float).eps
-    independent = int(np.count_nonzero(s > s[0] * rounding)) if s[0] > 0 else 0
-    rank = int(np.count_nonzero(s > s[0] * max(rounding, SMALLEST_SINGULAR_VALUE))) if s[0] > 0 else 0
-    coefficients = U.conj().T @ y
-    misfit = float(np.linalg.norm(y - U[:, :independent] @ coefficients[:independent]))
-    return Reduced(
-        np.ascontiguousarray(Vh[:rank]), coefficients[:rank] / s[:rank], misfit, is_determined=rank == A.shape[1]
-    )
-
-
-def _unsafe_exponent(values: NDArray[Any]) -> int:
-    """Return the binary exponent of the largest magnitude where it is far from 0, else 0."""
-    largest = max((float(np.max(np.abs(part))) for part in (values.real, values.imag)), default=0.0)
-    exponent = math.frexp(largest)[1] if largest > 0 else 0
-    return exponent if abs(exponent) > SAFE_EXPONENT else 0
-
-
-def scale_by_power(values: NDArray[Any], exponent: int) -> NDArray[Any]:
-    """Return values times 2**exponent, without an intermediate overflow."""
-    if np.iscomplexobj(values):
-        return np.asarray(np.ldexp(values.real, exponent) + 1j * np.ldexp(values.imag, exponent))
-    return np.asarray(np.ldexp(values, exponent))
+        return scaled, of_a, of_y

@@ -11,7 +11,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .._arrays import Array, Indices
-from .problem import EXACT, Problem, Reduced, scale_by_power
+from .problem import EXACT, Problem
+from .system import Reduced, scale_by_power
 
 Bounds = tuple[Array, Array]
 Search = Generator[NDArray[Any], None, NDArray[Any]]  # yields trial solutions, returns the best
@@ -59,7 +60,7 @@ class Ball:
     def of(cls, problem: Problem) -> Ball:
         """Return the solutions of a noisy problem."""
         A = problem.matrix()
-        return cls(A, problem.system.y, problem.tolerance(), *np.linalg.svd(A, full_matrices=False))
+        return cls(A, problem.y, problem.tolerance(), *np.linalg.svd(A, full_matrices=False))
 
     def nearest(self, x0: NDArray[Any]) -> NDArray[Any]:
         """Return x0 + A^H (A A^H + lambda)^-1 (y - A x0), with the lambda that puts it on the sphere."""
@@ -181,7 +182,7 @@ def bounded_least_squares(A: Array, y: Array, bounds: Bounds) -> Array:
 
 def _nearest_bounded_noisy(problem: Problem, x0: NDArray[Any], bounds: Bounds) -> Array:
     """Return argmin |A x - y|^2 + damp^2 |x - x0|^2 within the bounds, with the largest damp that explains y."""
-    A, y = problem.real_matrix(), problem.system.y
+    A, y = problem.real_matrix(), problem.y
     size = float(np.linalg.norm(A, 2))
 
     def solve(damp: float) -> Array:
@@ -208,7 +209,7 @@ def within_noise(problem: Problem, solve: Callable[[float], NDArray[Any]], start
     """
     radius = problem.tolerance()
     if problem.bounds is not None:
-        x = bounded_least_squares(problem.real_matrix(), problem.system.y, problem.bounds)
+        x = bounded_least_squares(problem.real_matrix(), problem.y, problem.bounds)
         if problem.residual(x) > radius:
             return x
     if problem.residual(start) <= radius:
@@ -251,7 +252,7 @@ def nearest_matrix_free(problem: Problem, x0: NDArray[Any], iterations: int) -> 
     """
     from scipy.sparse.linalg import aslinearoperator, lsmr
 
-    rest = problem.system.y - problem.system.forward(x0)
+    rest = problem.y - problem.system.forward(x0)
     operator = aslinearoperator(problem.system.operator)
     # no limit on the condition number, and as near as rounding allows
     tight = {"atol": 1e-13, "btol": 1e-13, "conlim": 0.0, "maxiter": iterations}
@@ -270,5 +271,5 @@ def nearest_matrix_free(problem: Problem, x0: NDArray[Any], iterations: int) -> 
 def size_of(problem: Problem) -> float:
     """Return about the size of A, from its effect on y."""
     exponent = math.frexp(problem.scale)[1]
-    y = scale_by_power(problem.system.y, -exponent)
+    y = scale_by_power(problem.y, -exponent)
     return float(np.linalg.norm(problem.system.adjoint(y))) / (math.ldexp(problem.scale, -exponent) or 1.0)

@@ -7,12 +7,13 @@ from collections.abc import Iterator, Mapping
 from .ascent import GDSAscent
 from .baselines import IRLS, LARS, OMP, SBL, SL0, BasisPursuit, DantzigSelector, Lasso, MinimumNorm, ReweightedL1
 from .ep import EP
+from .message_passing import MessagePassing
 from .portfolio import Portfolio
 from .reweighted import GDSReweighted
 from .solver import Solver, registered
 from .spsa import SPSA
 
-OWN = (Portfolio, GDSReweighted, GDSAscent, EP, SPSA)
+OWN = (Portfolio, GDSReweighted, GDSAscent, EP, MessagePassing, SPSA)
 BASELINES = (MinimumNorm, BasisPursuit, ReweightedL1, OMP, Lasso, LARS, DantzigSelector, IRLS, SL0, SBL)
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from typing import Any, ClassVar
@@ -68,7 +69,8 @@ class GDSReweighted(Solver):
         """Yield one run; with noise a second one with half the exponent, and then the estimate from both."""
         if problem.system.matrix is None or (problem.system.structured and problem.is_large):
             jitter = np.exp(self.jitter * rng.standard_normal(problem.n)) if self.jitter else None
-            yield from matrix_free.iterates(problem, self._wells(problem), jitter)
+            solve = functools.partial(self.solve, rng=rng)
+            yield from matrix_free.iterates(problem, self._wells(problem), jitter, solve)
             return
         guesses = []
         for solver in (self, self._for_unequal_magnitudes()) if problem.noise > 0 else (self,):

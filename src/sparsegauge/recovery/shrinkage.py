@@ -75,13 +75,6 @@ class Shrinkage:
         self.risk, d = self._shrink(self.shape, a, s, slopes, charge, limits, m)
         return _along(r, a, m), min(d, 0.95)
 
-    def shrunk(self, r: NDArray[Any], lam: float, c: Array, shape: Shape, slopes: Slopes) -> NDArray[Any]:
-        """e with weights at given magnitudes."""
-        a = np.abs(r) / lam
-        m = np.empty(len(a))
-        self._shrink(shape, a, c, slopes, self._charge(r), self._limits(r, lam), m)
-        return _along(r, a, m)
-
     def _limits(self, r: NDArray[Any], tau: float) -> tuple[Array, Array]:
         """The bounds as bounds on the magnitude, counted along the sign of r."""
         if self.bounds is None:

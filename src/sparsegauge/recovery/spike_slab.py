@@ -38,19 +38,11 @@ COOLING_STEPS, SWEEPS_PER_COOLING_STEP = 10, 14
 LOWER_NOISE = 0.03  # sigma^2 in units of what a guess suggests, which is tried too where sigma is not known
 COOLEST = 0.1  # sigma^2 in units of what it was taken for, where it is not known: it may have been taken for too much
 SWEEPS_PER_BLOCK = 10  # Gibbs sweeps between two draws of rho, the slab and sigma
-BLOCKS, MANY_BLOCKS = 20, 100  # that are averaged over, in all chains together, where the state is clear and where not
 BURN_IN = 0.25  # blocks before these, in units of them
 MOST_WORK = 1e9  # multiplications that the sweeps of a chain may cost
-DOUBTFUL = 0.02  # a coefficient that is less probably non-zero is set to zero
-CHAINS = 2  # states that are averaged over, at most
-OPEN = 3.0  # log evidence by which a state may be worse than the best one and still be averaged over
+MOST_SET_UP_WORK = 5e9  # multiplications that the covariances at the beginnings of its blocks may cost
+FEWEST_BLOCKS = 4  # that are averaged over, in the largest systems
 CLEARLY_ALIKE = 8.0  # log evidence by which slabs at +-mu have to be better than N(0, tau) to be preferred
-AGREEING, AGREEING_IF_DENSE = 3, 5  # guesses that lead to the same z end the search for others
-DENSE = 0.25  # non-zeros per measurement above which more guesses have to agree
-LOUD_NOISE = 0.2  # norm of the noise in units of |y|, above which sampling moves freely between states
-SMALL_NOISE = 0.03  # the same, below which an exact solution is looked for around the best state
-NEGLIGIBLE_NOISE = 4.0  # sigma^2 in units of the least that covariances can be computed with
-CLEAR = 10.0  # gain in log evidence over pure noise, and over a dense x, that is no chance
 
 
 @dataclass(frozen=True)
@@ -139,7 +131,7 @@ class Model:
         sigma = max(problem.sigma / problem.scale, LEAST_NOISE / math.sqrt(problem.m))
         return cls(
             np.ascontiguousarray(A.T) / column,
-            problem.system.y / problem.scale,
+            problem.y / problem.scale,
             None if problem.estimate_noise else sigma**2,
             problem.scale / column,
             problem.scale,
@@ -273,15 +265,19 @@ class Model:
         alike, wanderer = state.is_alike, state
         last = state.noise if self.noise is not None else max(COOLEST * state.noise, self.least_noise)
         for noise in np.geomspace(max(FIRST_NOISE**2 / len(self.y), state.noise), last, COOLING_STEPS):
-            sampled, _ = self._sample(
-                replace(wanderer, noise=float(noise)), rng, SWEEPS_PER_COOLING_STEP, COOLING_STEPS
-            )
+            cooler = replace(wanderer, noise=float(noise))
+            sampled, _ = self._sample(cooler, rng, SWEEPS_PER_COOLING_STEP, COOLING_STEPS)
             wanderer = replace(self.learn(sampled, alike=alike), noise=float(noise))
         return self._climb_from_each_noise(wanderer.x, alike=alike)
+
+    def affordable(self, blocks: int) -> int:
+        """Return so many blocks, or as many as a system of this size can afford."""
+        return min(blocks, max(int(MOST_SET_UP_WORK / (2 * self.At.size * len(self.y))), FEWEST_BLOCKS))
 
     def average(self, first: State, rng: np.random.Generator, blocks: int) -> Moments:
         """Return the moments of x given y over the z near `first`, or those of `first` if rounding spoils them."""
         alike, state, kept = first.is_alike, first, []
+        blocks = self.affordable(blocks)
         burn_in = max(math.ceil(BURN_IN * blocks), 1)
         for block in range(-burn_in, blocks):
             state, moments = self._sample(state, rng, SWEEPS_PER_BLOCK, burn_in + blocks)
@@ -300,103 +296,11 @@ class Model:
 
     def _sample(self, state: State, rng: np.random.Generator, sweeps: int, rounds: int) -> tuple[State, Moments]:
         """Return the state after so many sweeps, and the moments over them; one of so many rounds."""
-        n, m = self.At.shape
-        z, (x, variance, average, square, inclusion) = state.z.copy(), np.empty((5, n))
-        flips = int(MOST_WORK / (2 * n * m * rounds))
+        n, z = len(state.z), state.z.copy()
+        x, variance, average, square, inclusion = np.empty((5, n))
+        flips = int(MOST_WORK / (2 * self.At.size * rounds))
         settings = (state.noise, state.rho, state.slabs, z, rng.random((sweeps, n)), flips)
         room = self.rooms[len(state.slabs)]
         kernels.sample(room, self.y, *settings, x, variance, average, square, inclusion)
         moments = Moments(average, square, inclusion, state.noise)
         return replace(state, z=z, x=x, variance=variance), moments
-
-
-class Climbs:
-    """The best states that guesses lead to, one guess after the other."""
-
-    def __init__(self, problem: Problem) -> None:
-        self.problem, self.model = problem, Model.of(problem)
-        self.states: list[State] = []
-        self.agreeing = 0  # guesses in a row that led to the best state
-
-    def add(self, guess: NDArray[Any]) -> None:
-        """Climb from one more guess."""
-        self._take(self.model.best(guess))
-
-    def cool(self, rng: np.random.Generator) -> None:
-        """Sample from the best state under a falling noise, and climb from where that ends."""
-        self._take(self.model.cool(self.states[0], rng))
-
-    def _take(self, state: State) -> None:
-        if self.states and np.array_equal(state.z, self.states[0].z):
-            self.agreeing += 1
-        elif not self.states or state.score > self.states[0].score:
-            self.agreeing = 1
-        self.states = _highest([*self.states, state])
-
-    @property
-    def agree(self) -> bool:
-        """Whether a few guesses led to the same sparse state, so that others are not needed."""
-        k, m = int(np.count_nonzero(self.states[0].z)), len(self.model.y)
-        return k <= m / 2 and self.agreeing >= (AGREEING if k <= DENSE * m else AGREEING_IF_DENSE)
-
-    @property
-    def gain(self) -> float:
-        """The log evidence of the best state over that of noise alone, or of a dense x."""
-        return self.states[0].evidence - self.model.evidence_without_sparsity
-
-    @property
-    def sigma(self) -> float:
-        """The standard deviation of the noise in the best state."""
-        return math.sqrt(self.states[0].noise) * self.model.scale
-
-    @property
-    def noise_is_negligible(self) -> bool:
-        """Whether the noise is so small that covariances are rounding, and least squares does as well."""
-        return self.states[0].noise <= NEGLIGIBLE_NOISE * self.model.least_noise
-
-    @property
-    def noise_is_small(self) -> bool:
-        """Whether there is so little noise that there may be none."""
-        return self.states[0].noise * len(self.model.y) <= SMALL_NOISE**2
-
-    @property
-    def noise_is_loud(self) -> bool:
-        """Whether there is so much noise that sampling moves freely between states, and further guesses are no use."""
-        return self.model.noise is not None and self.model.noise * len(self.model.y) > LOUD_NOISE**2
-
-    @property
-    def best_x(self) -> Array:
-        """The mean of x in the best state."""
-        return self.states[0].x * self.model.unit
-
-    def estimate(self, rng: np.random.Generator, blocks: int = BLOCKS) -> Estimate:
-        """Return the average over the best states, each sampled from."""
-        model, best = self.model, self.states[0].score
-        states = [state for state in self.states if state.score > best - OPEN]
-        shares = np.exp([state.score - best for state in states])
-        total = Moments.zeros(self.problem.n)
-        for state, share in zip(states, shares / shares.sum(), strict=True):
-            total.add(model.average(state, rng, max(blocks // len(states), 1)), share)
-        return _conclude(self.problem, model, total, is_clear=self.gain > CLEAR)
-
-
-def _highest(states: list[State]) -> list[State]:
-    """Return the different states of the highest evidence, the best first."""
-    finite = [state for state in states if math.isfinite(state.evidence)] or states[:1]
-    best = {state.z.tobytes(): state for state in sorted(finite, key=lambda state: state.score)}
-    return sorted(best.values(), key=lambda state: -state.score)[:CHAINS]
-
-
-def _conclude(problem: Problem, model: Model, total: Moments, *, is_clear: bool) -> Estimate:
-    """Return the estimate from the moments."""
-    noise = total.noise
-    inclusion = np.clip(total.inclusion, 0.0, 1.0)
-    x = np.where(inclusion < DOUBTFUL, 0.0, total.x)
-    # E (x_i - estimate)^2 given x_i != 0; the least is what sigma alone does to a coefficient of a column of length 1
-    share = np.maximum(inclusion, 1e-12)
-    square = np.maximum(total.square / share - 2 * x * total.x / share + x**2, 0.0)
-    lengths = np.maximum(np.linalg.norm(model.At, axis=1), 1e-300)
-    std = np.where(inclusion > 1e-9, np.sqrt(square), np.sqrt(noise) / lengths)
-    return Estimate(
-        problem.clipped(x * model.unit), std * model.unit, inclusion, math.sqrt(noise) * model.scale, is_clear
-    )

@@ -27,7 +27,10 @@ Floating-point numbers weaken "is x0" to "is within 1e-6 of its largest coeffici
 - Dependence. A special x0 (of equal magnitudes, say) with a special A is covered by neither theorem: if a column is the
   sum of others, a single coefficient there explains ones on all of these. So it is refused where columns are found that
   depend on each other, as far as `dependence.py` searches, and where A looks discrete or structured, unless the
-  caller says `assume_generic=True`. `Certificate.assumptions` tells what was searched.
+  caller says `assume_generic=True`. `Certificate.assumptions` tells what was searched. Where no two magnitudes of x
+  have a simple ratio, x0 is taken as drawn from a density (Theorem 2), and only up to three columns beside the support
+  are searched for (`pursuit.py`). A special x0 could look so only if each of its equal magnitudes were replaced by
+  others, which takes a relation between all of its columns and as many special ones.
 
 An x0 that was chosen by someone who knew A is out of reach: among M + 1 generic columns any few stand in for the
 others, with the right coefficients.
@@ -44,20 +47,20 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .._arrays import Array, Indices
+from .._compiled import recover as kernels
 from .._compiled import support
 from . import dependence
 from .dependence import Relation
 from .lattice import as_whole
-from .problem import EXACT, UNEVEN_ROWS, Problem
+from .problem import EXACT, Problem
 from .result import Certificate
+from .structure import describe_structure
+from .system import System
 
 HIDDEN = 1e-6  # error of x, in units of the largest coefficient, up to which it counts as x0
 ROUNDING = 4 * float(np.finfo(float).eps)
 MOST_CHANCE = 1e-6
 SEARCHES, FITS = 1e4, 1e10  # how many there are of them, at most, before a solution is found
-FEW_VALUES = 0.9  # a matrix with fewer different entries, or ratios of neighbours, than this share is structured
-SAME = 1e-9  # relative difference of magnitudes that are one
-NOTHING = 1e-12  # in units of the largest: magnitudes that are zero, and rows that are the same, up to rounding
 GREEDY_BESIDE, STEPS_BESIDE = 300, 8  # columns outside the support up to which the greedy search runs for each x
 MOST_COLUMNS = 2000  # above which larger dependent sets are looked for on request only
 MANY_COLUMNS, WORK_IF_WHOLE = 200, 1e9  # above so many, the greedy search tries more starts where x is whole
@@ -66,8 +69,12 @@ FEW = 1  # non-zeros that may well be a sum of many columns, however long it is
 SMALL_LATTICE = 45  # dimensions up to which sums are looked for wherever x is a multiple of small whole numbers
 FEW_EQUATIONS = 16  # with which the greedy search finds little, so that they are looked for in larger ones too
 LARGEST_WHOLE = 100
+SIMPLE_RATIO = 8  # magnitudes with a ratio p/q, p and q at most this, make a special signal
+SAME_RATIO = 1e-9
+FEW_NONZEROS = 2  # which may stand in for a sum of many columns
 FALSE_ALARM = 1e-3  # how often generic columns may be called dependent
 
+UP_TO_THREE = "no set of up to three columns beside the support"
 VOUCH = "set assume_generic=True if A is known to be generic although it looks structured"
 TOO_MANY = "{k} non-zeros are too many for {rank} independent equations"
 NOT_SHARP = "x is a multiple of small whole numbers, but the fit is less exact than rounding explains"
@@ -116,55 +123,22 @@ def _objection(problem: Problem, x: NDArray[Any], assume_generic: bool) -> str:
         return "x is zero, so there is nothing to compare an error with"
     if rank < 3:
         return "there are fewer than three independent equations"
-    if not assume_generic:
-        if problem.system.structured:
-            return f"A is a sparse array or an operator, so it may be structured; {VOUCH}"
-        if "structure" not in problem.notes:
-            problem.notes["structure"] = _structure(problem.matrix())
-        if problem.notes["structure"]:
-            return f"{problem.notes['structure']}; {VOUCH}"
+    doubt = "" if assume_generic else doubt_of_structure(problem.system)
+    if doubt:
+        return doubt
     if k > rank - support.MARGIN:
         whole = not problem.is_complex and as_whole(problem, x) is not None
         return TOO_MANY.format(k=k, rank=rank) + (WHOLE if whole else "")
     return ""
 
 
-def _structure(A: NDArray[Any]) -> str:
-    """Return what is discrete or structured about A, apart from rows that repeat others; empty if nothing is."""
-    magnitudes = np.abs(_different_rows(A))
-    different = _different(magnitudes, NOTHING * float(magnitudes.max()))
-    if different < FEW_VALUES * magnitudes.size:
-        return f"A has {different} different magnitudes among {magnitudes.size} entries, so it is structured"
-    # what survives a scaling of rows and columns: Toeplitz, Vandermonde, Kronecker, signs
-    for name, above, below in (
-        ("rows", magnitudes[1:], magnitudes[:-1]),
-        ("columns", magnitudes[:, 1:], magnitudes[:, :-1]),
-    ):
-        with np.errstate(over="ignore"):
-            ratios = above / np.maximum(below, np.finfo(float).tiny)
-        different = _different(np.minimum(ratios, np.finfo(float).max))
-        if different < FEW_VALUES * above.size:
-            return f"neighbouring {name} of A have only {different} different ratios, so it is structured"
-    return ""
-
-
-def _different_rows(A: NDArray[Any]) -> NDArray[Any]:
-    """Return A without rows that are multiples of others: the ratios of two random sums of a row tell them."""
-    sums = A @ np.random.default_rng(0).standard_normal((A.shape[1], 2))
-    order = np.argsort(sums[:, 0] / np.where(sums[:, 1] == 0, 1.0, sums[:, 1]))
-    rows = A[order]
-    lengths = np.linalg.norm(rows, axis=1)
-    rows = rows / np.where(lengths > 0, lengths, 1.0)[:, None]
-    inner = np.einsum("ij,ij->i", rows[:-1].conj(), rows[1:])
-    repeated = np.linalg.norm(rows[1:] - inner[:, None] * rows[:-1], axis=1) <= NOTHING
-    kept = np.append(True, ~repeated) & (lengths > 0)
-    return np.asarray(A[np.sort(order[kept])] if kept.any() else A)
-
-
-def _different(values: Array, rounding: float = 0.0) -> int:
-    """Return how many different ones there are, up to a relative difference and an absolute one."""
-    ordered = np.sort(values, axis=None)
-    return 1 + int(np.count_nonzero(np.diff(ordered) > SAME * ordered[1:] + rounding))
+def doubt_of_structure(system: System) -> str:
+    """Return why A does not look generic; empty if it does."""
+    if system.structured:
+        return f"A is a sparse array or an operator, so it may be structured; {VOUCH}"
+    if "structure" not in system.notes:
+        system.notes["structure"] = describe_structure(system.matrix)  # type: ignore[arg-type]
+    return f"{system.notes['structure']}; {VOUCH}" if system.notes["structure"] else ""
 
 
 @dataclass(frozen=True)
@@ -184,6 +158,7 @@ class Fit:
     nearest: float  # of the columns of the support, to the span of its others
     spread: float  # sqrt(equations / equations to spare)
     is_whole: bool  # x is a multiple of small whole numbers
+    is_special: bool  # some of its magnitudes have a simple ratio, or there are very few
     is_sharp: bool  # the residual is of the size of rounding errors
     D: NDArray[Any]  # the columns outside T, without their parts in span(A_T), in an orthonormal basis
     lengths: Array  # of the columns of D
@@ -216,6 +191,7 @@ class Fit:
             nearest=nearest,
             spread=math.sqrt(problem.reduced.rank / (problem.reduced.rank - k)),
             is_whole=_is_whole(x[T]),
+            is_special=is_special(np.abs(x[T])),
             is_sharp=error <= SHARP * ROUNDING * terms,
             D=D,
             lengths=np.linalg.norm(D, axis=0),
@@ -236,24 +212,28 @@ class Fit:
 
 def _even_rows(problem: Problem) -> tuple[NDArray[Any], NDArray[Any]]:
     """Return A and y with rows of length 1 where their lengths differ much: all are exact, so all count the same."""
-    A, y = problem.matrix(), problem.system.y
-    lengths = np.linalg.norm(A, axis=1)
-    if lengths.max() <= UNEVEN_ROWS * lengths[lengths > 0].min():
+    A, y = problem.matrix(), problem.y
+    if not problem.has_uneven_rows:
         return A, y
-    lengths = np.where(lengths > 0, lengths, 1.0)
-    return A / lengths[:, None], y / lengths
+    units = problem.system.row_units
+    return A / units[:, None], y / units
 
 
 def _chance(problem: Problem, x: NDArray[Any]) -> float:
     """Return a bound of the probability that so few columns explain y by chance, as the module says."""
-    B, b = problem.reduced.B, problem.reduced.b
+    T = np.flatnonzero(x)
+    return chance_of_fit(problem.reduced.B[:, T], problem.reduced.b, x[T], problem.n)
+
+
+def chance_of_fit(B: NDArray[Any], b: NDArray[Any], x: NDArray[Any], n: int) -> float:
+    """Return the same for the fit of b by some of n columns, in equations that count the same, with coefficients x."""
     terms = np.linalg.norm(B, axis=0) * np.abs(x)
-    T = np.argsort(-terms, kind="stable")[: np.count_nonzero(x)]
-    (rank, n), k = B.shape, len(T)
-    along = np.asarray(np.linalg.qr(np.column_stack([B[:, T], b]), mode="r"))[:, -1]
+    order = np.argsort(-terms, kind="stable")
+    rank, k = B.shape
+    along = np.asarray(np.linalg.qr(np.column_stack([B[:, order], b]), mode="r"))[:, -1]
     squares = np.cumsum(np.abs(along[::-1]) ** 2)[::-1]
     least = max(float(np.abs(along[k])), ROUNDING * float(terms.sum()))
-    real = 2 if problem.is_complex else 1  # dimensions of a number
+    real = 2 if np.iscomplexobj(B) or np.iscomplexobj(b) else 1  # dimensions of a number
     spare, worst = real * (rank - k), -math.inf
     for j in range(k):
         fits = min(math.log(SEARCHES) + _log_binomial(n - j, k - j), math.log(FITS))
@@ -278,7 +258,7 @@ def _dependence(problem: Problem, fit: Fit, by_all_means: bool) -> str:
     group = dependence.dependent_pair(fit.D, _significant(problem, fit, 2))
     if not group.columns and (by_all_means or problem.n <= MOST_COLUMNS):
         group = dependence.dependent_triple(fit.D, _significant(problem, fit, 3))
-        if not group.columns and (by_all_means or len(fit.outside) <= GREEDY_BESIDE):
+        if not group.columns and (by_all_means or (fit.is_special and len(fit.outside) <= GREEDY_BESIDE)):
             group = dependence.greedy_relation(_beside(problem, fit), fit.D, most_steps=STEPS_BESIDE)
     if group.hides(fit.limit):
         return f"columns {_listed(fit.outside[list(group.columns)])} of A depend on each other and on the support"
@@ -303,20 +283,30 @@ def _beside(problem: Problem, fit: Fit) -> NDArray[Any]:
     return np.asarray(Q.conj().T @ B[:, fit.outside])
 
 
+def greedy_relation(problem: Problem, A: NDArray[Any], work: float) -> Relation:
+    """Return the shortest relation between columns of A that the greedy search finds: computed once per system."""
+    factors = problem.reduced.factors
+    key = f"greedy relation {work:g}"
+    if key not in factors.notes:
+        factors.notes[key] = dependence.greedy_relation(factors.B, A, work)
+    found: Relation = factors.notes[key]
+    return found
+
+
+def work_for_relations(problem: Problem, A: NDArray[Any]) -> float:
+    """Return the work that the greedy search is worth: more where columns of unusual length look like sums."""
+    return dependence.WORK * (dependence.MORE_WORK if dependence.has_uneven_columns(A, problem.reduced.rank) else 1.0)
+
+
 def _relation(problem: Problem, fit: Fit, by_all_means: bool) -> Relation:
     """Return the shortest relation between columns of A that was found: computed once, or per small support."""
-    B, notes = problem.reduced.B, problem.notes
+    B, notes = problem.reduced.B, problem.reduced.factors.notes
     if problem.n > MOST_COLUMNS and not by_all_means:
         return Relation()
-    work = dependence.WORK
-    if by_all_means or dependence.has_uneven_columns(fit.A, problem.reduced.rank):
-        work *= dependence.MORE_WORK
+    work = dependence.WORK * dependence.MORE_WORK if by_all_means else work_for_relations(problem, fit.A)
     if fit.is_whole and problem.n > MANY_COLUMNS:
         work = max(work, WORK_IF_WHOLE)
-    key = f"greedy relation {work:g}"
-    if key not in notes:
-        notes[key] = dependence.greedy_relation(B, fit.A, work)
-    found: Relation = notes[key]
+    found = greedy_relation(problem, fit.A, work)
     if found.hides(fit.limit) or not _uses_lattice(problem, fit, by_all_means):
         return found
     few = fit.T if len(fit.T) <= FEW else fit.T[:0]
@@ -342,17 +332,27 @@ def _is_whole(values: NDArray[Any]) -> bool:
     return bool(ratios.max() <= LARGEST_WHOLE and np.abs(ratios - np.rint(ratios)).max() <= HIDDEN)
 
 
+def is_special(values: Array) -> bool:
+    """Return whether x may be special, such as one of equal magnitudes, or what stands in for one."""
+    return len(values) <= FEW_NONZEROS or bool(kernels.has_simple_ratio(values, SIMPLE_RATIO, SAME_RATIO))
+
+
 def _listed(columns: Iterable[int]) -> str:
     return ", ".join(str(k) for k in sorted(columns))
 
 
 def _assumptions(problem: Problem, fit: Fit, assume_generic: bool, by_all_means: bool) -> tuple[str, ...]:
-    generic = "A is generic, as the caller says" if assume_generic else "A is generic, as it looks"
-    source = f"{generic}, and x was fixed without knowledge of A; or the non-zeros of x are of a continuous density"
     if problem.n > MOST_COLUMNS and not by_all_means:
-        return source, "no three or more columns depend on each other (check_dependence=True looks for them)"
+        return assumptions(assume_generic, "no pair beside the support (check_dependence=True looks for more)")
     most = 1 + min(dependence.MOST_STEPS, problem.reduced.rank - 2)
-    searched = f"sets of up to three columns beside the support, greedily up to {most}"
+    searched = f"{UP_TO_THREE}, greedily up to {most}"
     if _uses_lattice(problem, fit, by_all_means):
         searched += ", sums of more by lattice reduction"
-    return source, f"columns that depend on each other would have been found (searched: {searched})"
+    return assumptions(assume_generic, searched)
+
+
+def assumptions(assume_generic: bool, searched: str) -> tuple[str, ...]:
+    """Return what a certificate takes for granted; `searched` says which dependent columns were looked for."""
+    generic = "A is generic, as the caller says" if assume_generic else "A is generic, as it looks"
+    source = f"{generic}, and x was fixed without knowledge of A; or the non-zeros of x are of a continuous density"
+    return source, f"columns do not depend on each other ({searched} does, as far as y can tell)"

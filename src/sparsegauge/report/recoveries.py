@@ -11,7 +11,7 @@ import numpy as np
 from .._arrays import Array
 from ..recovery import demos
 from ..recovery.baselines import BasisPursuit, MinimumNorm
-from ..recovery.entry import recover
+from ..recovery.entry import recover_signal
 from ..recovery.quality import psnr, relative_error, snr
 from ..recovery.result import Recovery
 from ..recovery.reweighted import GDSReweighted
@@ -56,7 +56,7 @@ def sparse() -> Comparison:
     truth = sparse_signal(LENGTH, NONZEROS, "uniform", signs="random", rng=SEED)
     A = gaussian_matrix(MEASUREMENTS, LENGTH, rng=SEED + 1)
     solvers = {LEAST: MinimumNorm(), L1: BasisPursuit(), OURS: GDSReweighted()}
-    found = {label: recover(A, A @ truth, solver=solver, rng=SEED) for label, solver in solvers.items()}
+    found = {label: recover_signal(A, A @ truth, solver=solver, rng=SEED) for label, solver in solvers.items()}
 
     def errors(x: Array) -> dict[str, str]:
         size = np.abs(truth).max()
@@ -76,7 +76,7 @@ def ecg() -> Comparison:
     """An electrocardiogram compressed four to one: nearly sparse in wavelets, never exactly."""
     sums = demos.ecg_sums(SEED)
     truth, (m, n) = sums.truth, sums.A.shape
-    found = {L1: recover(sums.A, sums.y, solver=BasisPursuit(), rng=SEED), OURS: sums.sparsest()}
+    found = {L1: recover_signal(sums.A, sums.y, solver=BasisPursuit(), rng=SEED), OURS: sums.sparsest()}
 
     def errors(x: Array) -> dict[str, str]:
         return {

@@ -6,10 +6,8 @@ BLAS works with one thread while cells run, and rows go to their place whatever 
 
 from __future__ import annotations
 
-import contextlib
 import os
 import socket
-import threading
 import time
 from collections.abc import Callable, Iterator
 from concurrent.futures import FIRST_COMPLETED, Executor, Future, ThreadPoolExecutor, wait
@@ -19,10 +17,10 @@ from typing import Any, NamedTuple
 
 import numpy as np
 import scipy.linalg  # noqa: F401 (its BLAS has to be there to be told to use one thread)
-import threadpoolctl  # type: ignore[import-untyped]
 
 from .. import __version__
 from .._arrays import Array
+from .._platform.blas import one_blas_thread
 from ..errors import InvalidInput, SparsegaugeError, StaleStudy
 from ..recovery.problem import Problem
 from ..recovery.quality import mse, relative_error
@@ -233,28 +231,3 @@ def _in_flight(executor: Executor) -> int:
     """Twice as many cells as workers keep all of them busy; a cluster may grow."""
     workers = getattr(executor, "_max_workers", None)
     return 2 * workers if isinstance(workers, int) else IN_FLIGHT
-
-
-class _OneBlasThread:
-    """One thread for BLAS while anybody is inside: the first in sets it, the last out resets it.
-
-    The sums of a threaded BLAS may depend on the number of threads, and that number is the process's, not a thread's.
-    """
-
-    def __init__(self) -> None:
-        self.lock, self.users, self.limits = threading.Lock(), 0, contextlib.ExitStack()
-
-    def __enter__(self) -> None:
-        with self.lock:
-            self.users += 1
-            if self.users == 1:
-                self.limits.enter_context(threadpoolctl.threadpool_limits(1, user_api="blas"))
-
-    def __exit__(self, *_: object) -> None:
-        with self.lock:
-            self.users -= 1
-            if self.users == 0:
-                self.limits.close()
-
-
-one_blas_thread = _OneBlasThread()

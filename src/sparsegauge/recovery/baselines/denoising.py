@@ -19,7 +19,7 @@ SWEEPS = 20_000
 
 def denoise(problem: Problem, weights: Array, bounds: Bounds) -> Solution:
     """Return argmin sum w_i |x_i| over what explains y within the noise and the bounds."""
-    A, y = problem.real_matrix(), problem.system.y
+    A, y = problem.real_matrix(), problem.y
     low, high = bounds
     if np.all(np.isinf(high)) and (np.all(np.isinf(low)) or np.all(low == 0)):
         path = homotopy(A / weights, y, problem.tolerance(), positive=bool(low[0] == 0))
@@ -74,7 +74,7 @@ def _crossing(r: Array, d: Array, radius: float) -> float:
 
 def _descend_within_bounds(problem: Problem, weights: Array, bounds: Bounds) -> Solution:
     """Use coordinate descent within any bounds, and the largest lambda with a residual within the noise."""
-    A, y = problem.real_matrix(), problem.system.y
+    A, y = problem.real_matrix(), problem.y
     columns = np.ascontiguousarray(A.T)
     start = x = np.clip(np.zeros(problem.n), *bounds)
 

@@ -33,7 +33,7 @@ class OMP(Solver):
 
     def iterates(self, problem: Problem, rng: np.random.Generator) -> Iterator[Iterate]:
         """Yield x after each column."""
-        A, y = problem.real_matrix(), problem.system.y
+        A, y = problem.real_matrix(), problem.y
         lengths = np.linalg.norm(A, axis=0)
         used = np.flatnonzero(lengths > 0)
         path = self._pursue(A[:, used] / lengths[used], y / problem.scale, problem.tolerance() / problem.scale)
@@ -47,7 +47,7 @@ class OMP(Solver):
 
     def postprocess(self, problem: Problem, x: NDArray[Any]) -> NDArray[Any]:
         """Fit the chosen columns to y."""
-        return fitted(problem.real_matrix(), problem.system.y, np.flatnonzero(x))
+        return fitted(problem.real_matrix(), problem.y, np.flatnonzero(x))
 
     def _pursue(self, columns: Array, y: Array, radius: float) -> Array:
         """Return the coefficients after every step: one row each, and none where no column says anything about y."""

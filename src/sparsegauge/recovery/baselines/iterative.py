@@ -76,7 +76,7 @@ class _Dense:
         self.products = 0
         noisy = problem.noise > 0
         self.A = problem.matrix() if noisy else problem.reduced.B
-        self.y = problem.system.y if noisy else problem.reduced.b
+        self.y = problem.y if noisy else problem.reduced.b
 
     def start(self) -> NDArray[Any]:
         x0 = self.problem.x0
@@ -109,7 +109,7 @@ class _MatrixFree:
         self.products = 0
         self.dtype = getattr(problem.system.operator, "dtype", None) or float
         self.z: NDArray[Any] | None = None
-        self.x = np.zeros_like(problem.system.adjoint(problem.system.y))  # the last that was found
+        self.x = np.zeros_like(problem.system.adjoint(problem.y))  # the last that was found
         self.q, self.accuracy = np.ones(problem.n), 1e-6
         self.damp = size_of(problem) ** 2 if problem.noise > 0 else 0.0
 
@@ -123,7 +123,7 @@ class _MatrixFree:
     def _solve(self) -> NDArray[Any]:
         from scipy.sparse.linalg import LinearOperator, cg
 
-        forward, adjoint, y = self.problem.system.forward, self.problem.system.adjoint, self.problem.system.y
+        forward, adjoint, y = self.problem.system.forward, self.problem.system.adjoint, self.problem.y
 
         def product(z: NDArray[Any]) -> NDArray[Any]:
             self.products += 2
@@ -201,7 +201,7 @@ class SBL(Solver):
     def iterates(self, problem: Problem, rng: np.random.Generator) -> Iterator[Iterate]:
         """Yield the posterior mean of x after each step."""
         noisy = problem.noise > 0
-        A, y = (problem.matrix(), problem.system.y) if noisy else (problem.reduced.B, problem.reduced.b)
+        A, y = (problem.matrix(), problem.y) if noisy else (problem.reduced.B, problem.reduced.b)
         if not A.any() or not y.any():
             yield Iterate(np.zeros(problem.n, problem.dtype), status=Status.CONVERGED)
             return

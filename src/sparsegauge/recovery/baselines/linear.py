@@ -46,7 +46,7 @@ class MinimumNorm(Solver):
         if problem.system.matrix is not None:
             yield Iterate(nearest(problem, np.zeros(problem.n, problem.dtype)), status=Status.CONVERGED)
             return
-        zero = np.zeros_like(problem.system.adjoint(problem.system.y))
+        zero = np.zeros_like(problem.system.adjoint(problem.y))
         x, steps, enough = nearest_matrix_free(problem, zero, self.max_iterations)
         status = Status.CONVERGED if enough else Status.ITERATION_LIMIT
         yield Iterate(x, steps=max(steps, 1), evaluations=2 * steps, status=status)
@@ -128,7 +128,7 @@ class DantzigSelector(Solver):
 
 def _selectors(problem: Problem) -> Trials | None:
     """Return the Dantzig selector at any bound in units of the largest; None where A^T y = 0."""
-    A, y, scale = problem.real_matrix(), problem.system.y, problem.scale
+    A, y, scale = problem.real_matrix(), problem.y, problem.scale
     lengths = np.linalg.norm(A, axis=0)
     used = lengths > 0
     columns = A[:, used] / lengths[used]  # a column of zeros measures nothing, and its x_i stays at the least

@@ -70,7 +70,7 @@ class Lasso(Solver):
 
 def _coordinate_descent(problem: Problem, max_iterations: int) -> Trials | None:
     """Return the Lasso at any penalty in units of the largest, each from the last solution; None if that is x = 0."""
-    y, positive = problem.system.y / problem.scale, problem.bounds is not None
+    y, positive = problem.y / problem.scale, problem.bounds is not None
     size = float(np.linalg.norm(problem.real_matrix(), 2)) or 1.0
     A = np.asfortranarray(problem.real_matrix() / size)
     largest = float(np.max(A.T @ y if positive else np.abs(A.T @ y)))
@@ -110,7 +110,7 @@ class LARS(Solver):
 
     def iterates(self, problem: Problem, rng: np.random.Generator) -> Iterator[Iterate]:
         """Yield the corners of the path."""
-        *corners, x = homotopy(problem.real_matrix(), problem.system.y, problem.tolerance())
+        *corners, x = homotopy(problem.real_matrix(), problem.y, problem.tolerance())
         for corner in corners:
             yield Iterate(corner)
         reached = problem.residual(x) <= problem.explained_below

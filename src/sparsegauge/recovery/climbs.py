@@ -1,0 +1,130 @@
+"""The best states of the spike-and-slab model that guesses lead to, and the estimate that is averaged over them."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from .._arrays import Array
+from .problem import Problem
+from .spike_slab import Estimate, Model, Moments, State
+
+BLOCKS, MANY_BLOCKS = 20, 80  # that are averaged over, in all chains from the best states, if these are clear or not
+TEMPERING = 3.0  # of the evidence by which chains are weighted: that of their first state says little of the others
+FRESH_CHAINS, BLOCKS_PER_FRESH_CHAIN = 4, 25  # from states of their own, where the state is unclear
+SMALL = 20_000  # entries of A, up to which such chains are affordable
+DOUBTFUL = 0.02  # a coefficient that is less probably non-zero is set to zero
+CHAINS = 2  # states that are averaged over, at most
+OPEN = 3.0  # log evidence by which a state may be worse than the best one and still be averaged over
+AGREEING, AGREEING_IF_DENSE = 3, 5  # guesses that lead to the same z end the search for others
+DENSE = 0.25  # non-zeros per measurement above which more guesses have to agree
+LOUD_NOISE = 0.2  # norm of the noise in units of |y|, above which sampling moves freely between states
+SMALL_NOISE = 0.03  # the same, below which an exact solution is looked for around the best state
+NEGLIGIBLE_NOISE = 4.0  # sigma^2 in units of the least that covariances can be computed with
+OVERWHELMING_GAIN, OVERWHELMING_GAIN_PER_MEASUREMENT = 32.0, 0.75  # in log evidence, over the same
+CLEAR = 10.0  # gain in log evidence over pure noise, and over a dense x, that is no chance
+
+
+class Climbs:
+    """The best states that guesses lead to, one guess after the other."""
+
+    def __init__(self, problem: Problem) -> None:
+        self.problem, self.model = problem, Model.of(problem)
+        self.states: list[State] = []
+        self.agreeing = 0  # guesses in a row that led to the best state
+
+    def add(self, guess: NDArray[Any]) -> None:
+        """Climb from one more guess."""
+        self._take(self.model.best(guess))
+
+    def cool(self, rng: np.random.Generator) -> None:
+        """Sample from the best state under a falling noise, and climb from where that ends."""
+        self._take(self.model.cool(self.states[0], rng))
+
+    def _take(self, state: State) -> None:
+        if self.states and np.array_equal(state.z, self.states[0].z):
+            self.agreeing += 1
+        elif not self.states or state.score > self.states[0].score:
+            self.agreeing = 1
+        self.states = _highest([*self.states, state])
+
+    @property
+    def agree(self) -> bool:
+        """Whether a few guesses led to the same sparse state, so that others are not needed."""
+        k, m = int(np.count_nonzero(self.states[0].z)), len(self.model.y)
+        return k <= m / 2 and self.agreeing >= (AGREEING if k <= DENSE * m else AGREEING_IF_DENSE)
+
+    @property
+    def gain(self) -> float:
+        """The log evidence of the best state over that of noise alone, or of a dense x."""
+        return self.states[0].evidence - self.model.evidence_without_sparsity
+
+    @property
+    def is_overwhelming(self) -> bool:
+        """Whether that gain is larger than any that part of an exact sparse signal was seen to have."""
+        return self.gain > max(OVERWHELMING_GAIN, OVERWHELMING_GAIN_PER_MEASUREMENT * len(self.model.y))
+
+    @property
+    def sigma(self) -> float:
+        """The standard deviation of the noise in the best state."""
+        return math.sqrt(self.states[0].noise) * self.model.scale
+
+    @property
+    def noise_is_negligible(self) -> bool:
+        """Whether the noise is so small that covariances are rounding, and least squares does as well."""
+        return self.states[0].noise <= NEGLIGIBLE_NOISE * self.model.least_noise
+
+    @property
+    def noise_is_small(self) -> bool:
+        """Whether there is so little noise that there may be none."""
+        return self.states[0].noise * len(self.model.y) <= SMALL_NOISE**2
+
+    @property
+    def noise_is_loud(self) -> bool:
+        """Whether there is so much noise that sampling moves freely between states, and further guesses are no use."""
+        return self.model.noise is not None and self.model.noise * len(self.model.y) > LOUD_NOISE**2
+
+    @property
+    def best_x(self) -> Array:
+        """The mean of x in the best state."""
+        return self.states[0].x * self.model.unit
+
+    def estimate(self, rng: np.random.Generator, *, blocks: int = BLOCKS, fresh_chains: int = 0) -> Estimate:
+        """Return the average over the best states, each sampled from, and over chains that start afresh.
+
+        A chain rarely leaves the size of the noise that it started with: where y does not say which is right, several
+        chains hedge.
+        """
+        model, best = self.model, self.states[0]
+        near = [state for state in self.states if state.score > best.score - OPEN] or [best]
+        fresh = [model.cool(best, rng) for _ in range(fresh_chains if self.problem.m * self.problem.n < SMALL else 0)]
+        chains = [(state, max(blocks // len(near), 1)) for state in near]
+        chains += [(state, BLOCKS_PER_FRESH_CHAIN) for state in fresh if math.isfinite(state.evidence)]
+        total, best_score = Moments.zeros(self.problem.n), max(state.score for state, _ in chains)
+        shares = np.array([math.exp((state.score - best_score) / TEMPERING) for state, _ in chains])
+        for (state, length), share in zip(chains, shares / shares.sum(), strict=True):
+            total.add(model.average(state, rng, length), share)
+        return _conclude(self.problem, model, total, is_clear=self.gain > CLEAR)
+
+
+def _highest(states: list[State]) -> list[State]:
+    """Return the different states of the highest evidence, the best first."""
+    finite = [state for state in states if math.isfinite(state.evidence)] or states[:1]
+    best = {state.z.tobytes(): state for state in sorted(finite, key=lambda state: state.score)}
+    return sorted(best.values(), key=lambda state: -state.score)[:CHAINS]
+
+
+def _conclude(problem: Problem, model: Model, total: Moments, *, is_clear: bool) -> Estimate:
+    """Return the estimate from the moments."""
+    inclusion = np.clip(total.inclusion, 0.0, 1.0)
+    x = np.where(inclusion < DOUBTFUL, 0.0, total.x)
+    # E (x_i - estimate)^2 given x_i != 0; the least is what sigma alone does to a coefficient of a column of length 1
+    share = np.maximum(inclusion, 1e-12)
+    square = np.maximum(total.square / share - 2 * x * total.x / share + x**2, 0.0)
+    lengths = np.maximum(np.linalg.norm(model.At, axis=1), 1e-300)
+    std = np.where(inclusion > 1e-9, np.sqrt(square), math.sqrt(total.noise) / lengths)
+    noise = math.sqrt(total.noise) * model.scale
+    return Estimate(problem.clipped(x * model.unit), std * model.unit, inclusion, noise, is_clear)

@@ -1,0 +1,68 @@
+"""Groups of coefficients that are zero or not as one: a label per coefficient."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from .._arrays import Array, Indices
+from ..errors import InvalidInput
+
+
+class Groups:
+    """A partition of N coefficients; `of` is the number of each coefficient's group, from 0 on."""
+
+    def __init__(self, of: Indices) -> None:
+        self.of = of
+        self.sizes = np.bincount(of)
+        order = np.argsort(of, kind="stable")
+        self.members: list[Indices] = np.split(order, np.cumsum(self.sizes)[:-1])
+
+    @classmethod
+    def single(cls, n: int) -> Groups:
+        """Return groups of one coefficient each."""
+        return cls(np.arange(n, dtype=np.int64))
+
+    @classmethod
+    def from_labels(cls, labels: Any, n: int) -> Groups:
+        """Check labels, one per coefficient, and return their groups."""
+        array = np.asarray(labels)
+        if array.ndim != 1 or array.dtype.kind not in "biuUS" or len(array) != n:
+            raise InvalidInput(
+                f"groups must be {n} labels, one whole number or string per column of A, got shape {array.shape} and "
+                f"dtype {array.dtype}"
+            )
+        return cls(np.unique(array, return_inverse=True)[1])
+
+    def __len__(self) -> int:
+        return len(self.sizes)
+
+    @property
+    def are_single(self) -> bool:
+        """Whether each group has one coefficient."""
+        return bool(self.sizes.max() == 1)
+
+    def total(self, values: Array) -> Array:
+        """Return the sum of one value per coefficient over each group."""
+        return values if self.are_single else np.asarray(np.bincount(self.of, weights=values), np.float64)
+
+    def columns(self, chosen: Indices) -> Indices:
+        """Return the coefficients of some groups."""
+        if len(chosen) == 0:
+            return np.zeros(0, np.int64)
+        return np.concatenate([self.members[group] for group in chosen])
+
+    def leading(self, order: Indices, most: int) -> Indices:
+        """Return the first groups of an order that have at most so many coefficients together."""
+        return order[: int(np.searchsorted(np.cumsum(self.sizes[order]), most, side="right"))]
+
+    def of_columns(self, columns: Indices) -> Indices:
+        """Return the groups that some coefficients belong to."""
+        return np.unique(self.of[columns])
+
+
+def row_sizes(X: NDArray[Any]) -> Array:
+    """Return the Euclidean norm of each row."""
+    return np.asarray(np.linalg.norm(X, axis=1))

@@ -1,0 +1,390 @@
+"""Easy problems first: orthogonal least squares, or message passing where A is large, and a certificate at little cost.
+
+Where few of many measurements would do, a greedy choice of columns explains y exactly, and the same steps tell how far
+every other column is from those chosen (`_compiled/pursuit.py`). That is what the certificate asks for first. Whatever
+is not plain here is left to the other solvers of the portfolio, and to the full search of `uniqueness.py`: more than
+two fifths as many non-zeros as measurements, columns that look dependent, magnitudes of a simple ratio.
+
+A. Maleki and D. L. Donoho, "Optimally tuned iterative reconstruction algorithms for compressed sensing", IEEE Journal
+of Selected Topics in Signal Processing 4(2), 2010; D. L. Donoho, A. Maleki and A. Montanari, "Message-passing
+algorithms for compressed sensing", PNAS 106(45), 2009.
+"""
+
+from __future__ import annotations
+
+import functools
+import math
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+import numpy as np
+import scipy.linalg
+
+from .._arrays import Array, Indices
+from .._compiled import recover as kernels
+from .._compiled.support import MARGIN
+from . import dependence
+from .dependence import FINEST, SLACK
+from .exact_search import NEGLIGIBLE, is_within_bounds
+from .explanation import is_coincidence
+from .problem import EXACT, Problem
+from .result import Certificate
+from .system import System
+from .uniqueness import (
+    HIDDEN,
+    MANY_COLUMNS,
+    MOST_CHANCE,
+    ROUNDING,
+    UP_TO_THREE,
+    assumptions,
+    chance_of_fit,
+    doubt_of_structure,
+    greedy_relation,
+    is_special,
+    work_for_relations,
+)
+
+SKETCHES = 9  # three groups of three coordinates, see `_compiled/coplanar.py`
+NONZEROS_PER_EQUATION = 0.4  # at most
+ENOUGH = 1e-13  # squared residual in units of |y|^2, which inner products can still tell from zero
+MOST_GRAM_COLUMNS = 1500  # above which message passing finds the support, and only its inner products are computed
+LEAST_EQUATIONS = 3
+CLEAR_SQUARE = 1e-6  # of the distance of a unit column from the support: less is looked at more closely
+THRESHOLD = 1.4  # of message passing, in units of the noise that it sees
+PASSES = 80
+SMALLEST_NOISE = 1e-5  # of message passing, in units of the rms of y, at which the support is read off
+ABOVE_NOISE = 6.0  # coefficients, in units of that noise, which belong to the support
+STEPS_PER_COLUMN = dependence.MOST_STEPS  # of the pursuit that represents a column of the support by others
+SLOWEST_GAIN = 0.5 / STEPS_PER_COLUMN  # per step, on average: half of what one of so many equal terms explains
+STALLED = 0.98  # of the noise after ten passes: more is no progress
+PASSES_PER_LOOK = 10
+EQUATIONS_PER_NONZERO, MORE_EQUATIONS = 2, 64  # on which the chance of a false fit is judged, where there are more
+INDEPENDENT_ROWS = 1e-3  # ratio of the pivots of their Cholesky factor
+
+
+class Dictionary:
+    """The columns of a real A, scaled to length 1, with what pursuit needs of them."""
+
+    def __init__(self, system: System) -> None:
+        self.A: Array = system.matrix  # type: ignore[assignment]
+        self.lengths = system.column_lengths
+        self.square = (self.lengths > 0).astype(float)  # a column of zeros is never chosen
+        self.units = np.where(self.lengths > 0, self.lengths, 1.0)
+        self._relation: dependence.Relation | None = None
+        self.is_unrelated = np.zeros(system.n, np.bool_)  # known to be no sum of a few others
+        self.sketch = (np.random.default_rng(0).standard_normal((SKETCHES, system.m)) @ self.A) / self.units
+
+    @classmethod
+    def of(cls, system: System) -> Dictionary:
+        """Return the dictionary of a system, made once."""
+        if "dictionary" not in system.notes:
+            system.notes["dictionary"] = cls(system)
+        dictionary: Dictionary = system.notes["dictionary"]
+        return dictionary
+
+    def along(self, z: Array) -> Array:
+        """Return the inner products of all columns with z."""
+        return np.asarray(self.A.T @ z) / self.units
+
+    def combine(self, x: Array) -> Array:
+        """Return the sum of all columns times x."""
+        return np.asarray(self.A @ (x / self.units))
+
+    def columns(self, support: Indices) -> Array:
+        """Return some columns, one per row."""
+        return np.ascontiguousarray(self.A[:, support].T) / self.units[support, None]
+
+    @functools.cached_property
+    def gram(self) -> Array:
+        """The inner products of all columns."""
+        gram = self.A.T @ self.A
+        gram /= self.units
+        gram /= self.units[:, None]
+        return np.asarray(gram)
+
+    def relation(self, problem: Problem) -> dependence.Relation:
+        """Return the shortest relation between columns that a greedy search finds, made once."""
+        if self._relation is None:
+            self._relation = greedy_relation(problem, self.A, work_for_relations(problem, self.A))
+        return self._relation
+
+    def gram_rows(self, support: Indices) -> Array:
+        """Return the inner products of some columns with all."""
+        if "gram" in self.__dict__:
+            return np.ascontiguousarray(self.gram[support])
+        return np.asarray(self.columns(support) @ self.A) / self.units
+
+
+@dataclass(frozen=True)
+class Pursued:
+    """An exact solution that was easy to find, with what is known of the columns around it.
+
+    `error` is what the fit, or rounding, leaves of y; `limit` is the distance from the support within which a column
+    may hide a coefficient (see `uniqueness.Fit`). `is_plain` says that no column, pair or triple of columns is so near,
+    and that x is not special: then no more has to be searched.
+    """
+
+    x: Array
+    support: Indices
+    steps: int
+    error: float
+    limit: float
+    shortest: float  # distance of a column from the support
+    is_plain: bool
+
+
+def is_easy(problem: Problem) -> bool:
+    """Return whether an exact solution is easy to find, and plain; it is kept for the solver."""
+    problem = problem.in_safe_units()[0]
+    if problem.system.matrix is None or (problem.is_large and problem.system.structured):
+        return False
+    pursued = keep_pursued(problem)
+    return pursued is not None and pursued.is_plain
+
+
+def keep_pursued(problem: Problem) -> Pursued | None:
+    """Return an exact solution that is easy to find, and keep it in the notes of the problem."""
+    if "pursued" not in problem.notes:
+        pursued = pursue(problem)
+        if pursued is not None:
+            problem.notes["pursued"] = pursued
+        return pursued
+    known: Pursued = problem.notes["pursued"]
+    return known
+
+
+def pursue(problem: Problem) -> Pursued | None:
+    """Return an exact solution with few non-zeros, if it is easy to find; A is written out."""
+    if not _may_be_easy(problem):
+        return None
+    pursuit = Pursuit(Dictionary.of(problem.system), problem)
+    count = pursuit.search()
+    return None if count is None else pursuit.conclude(count)
+
+
+def prepare(problem: Problem) -> None:
+    """Compute what all signals that are measured by the same A share, before threads need it."""
+    problem = problem.in_safe_units()[0]
+    if _may_be_easy(problem):
+        dictionary = Dictionary.of(problem.system)
+        if problem.n <= MOST_GRAM_COLUMNS:
+            dictionary.gram  # noqa: B018 (a cached property)
+        doubt_of_structure(problem.system)
+
+
+def _may_be_easy(problem: Problem) -> bool:
+    return not (
+        problem.is_complex
+        or problem.noise > 0
+        or problem.m >= problem.n
+        or problem.m < LEAST_EQUATIONS
+        or problem.scale == 0
+        or problem.has_uneven_rows
+        or not problem.zero_is_allowed
+    )
+
+
+class Room(NamedTuple):
+    """The arrays that the kernels write into: see `_compiled/pursuit.py`."""
+
+    chosen: Indices
+    x: Array
+    distance: Array
+    square: Array
+    sketch: Array
+    kernel: Any
+
+    @classmethod
+    def of(cls, problem: Problem, most: int, sketches: int = SKETCHES) -> Room:
+        """Return room for at most so many columns."""
+        chosen, (x, distance) = np.empty(most, np.int64), np.empty((2, most))
+        square, sketch = np.empty(problem.n), np.empty((sketches, problem.n))
+        kernel = kernels.PursuitRoom(problem.m, chosen, x, distance, square, sketch)
+        return cls(chosen, x, distance, square, sketch, kernel)
+
+
+class Pursuit:
+    """One search for the columns that explain y."""
+
+    def __init__(self, dictionary: Dictionary, problem: Problem) -> None:
+        self.dictionary, self.problem = dictionary, problem
+        self.along = dictionary.along(problem.y)
+        self.most = max(int(NONZEROS_PER_EQUATION * problem.m), 1)
+        self.steps = 0
+
+    def search(self) -> int | None:
+        """Choose columns that explain y up to rounding; return how many."""
+        support = self._by_least_squares() if self.problem.n <= MOST_GRAM_COLUMNS else self._by_passing_messages()
+        return None if support is None or self._are_too_many(support) else self._fit(support)
+
+    def _are_too_many(self, support: Indices) -> bool:
+        """Return whether the fit may be exact because the rows of A depend on each other."""
+        rows = _rows_that_count(self.problem, len(support))
+        return len(support) > rows - MARGIN or _factor_rows(self.problem.system, rows) is None
+
+    def _by_least_squares(self) -> Indices | None:
+        dictionary, problem = self.dictionary, self.problem
+        self.room = Room.of(problem, self.most)
+        energy = problem.scale**2
+        start = self.along, dictionary.square, dictionary.sketch
+        self.steps = kernels.pursue(dictionary.gram, *start, energy, ENOUGH * energy, 0.0, self.room.kernel)
+        return np.array(self.room.chosen[: self.steps]) if self.steps > 0 else None
+
+    def _by_passing_messages(self) -> Indices | None:
+        """Soft thresholds with Onsager's term: the residual tells the noise in r, which tells the next threshold."""
+        dictionary, y, m = self.dictionary, self.problem.y, self.problem.m
+        x, z, before = np.zeros(self.problem.n), y.copy(), math.inf
+        for self.steps in range(1, PASSES + 1):
+            noise = float(np.linalg.norm(z)) / math.sqrt(m)
+            if not noise < before * STALLED and self.steps % PASSES_PER_LOOK == 0:
+                return None
+            if noise <= SMALLEST_NOISE * self.problem.scale / math.sqrt(m):
+                break
+            before = noise if self.steps % PASSES_PER_LOOK == 0 else before
+            r = x + dictionary.along(z)
+            x = np.sign(r) * np.maximum(np.abs(r) - THRESHOLD * noise, 0.0)
+            z = y - dictionary.combine(x) + z * (np.count_nonzero(x) / m)
+        support = np.flatnonzero(np.abs(x) > ABOVE_NOISE * noise)
+        return support[np.argsort(-np.abs(x[support]))] if 0 < len(support) <= self.most else None
+
+    def _fit(self, support: Indices) -> int | None:
+        """Fit y on the support, without columns whose coefficients are rounding; return how many remain."""
+        if not hasattr(self, "room"):
+            self._follow(support)
+        for _ in range(2):
+            count, columns = len(support), self.dictionary.columns(support)
+            self.residual = kernels.fit_chosen(columns, self.problem.y, self.room.kernel)
+            size = np.abs(self.room.x[:count])
+            kept = size > NEGLIGIBLE * size.max()
+            if not self.residual <= EXACT * self.problem.scale:
+                return None
+            if kept.all():
+                return count
+            support = np.array(self.room.chosen[:count])[kept]
+            if self._follow(support) < len(support):
+                return None
+        return None
+
+    def _follow(self, support: Indices) -> int:
+        """Start again with a given support; return how many of its columns are independent."""
+        dictionary, problem = self.dictionary, self.problem
+        rows = dictionary.gram_rows(support)
+        self.room = Room.of(problem, len(support))
+        start = self.along, dictionary.square, dictionary.sketch
+        return int(kernels.follow(rows, support, *start, self.room.kernel))
+
+    def conclude(self, count: int) -> Pursued | None:
+        """Return the solution in the units of x, if it is within the bounds and no coincidence."""
+        problem, room = self.problem, self.room
+        support = np.array(room.chosen[:count])
+        lengths = self.dictionary.lengths[support]
+        x = np.zeros(problem.n)
+        x[support] = room.x[:count] / lengths
+        kernels.write_distances(np.empty((count, count)), room.kernel)
+        distances = room.distance[:count] * lengths
+        visible = float((distances * np.abs(x[support])).min()) / problem.scale
+        if not is_within_bounds(problem, x) or (_is_doubtful(problem.m, count, visible) and is_coincidence(problem, x)):
+            return None
+        terms = float(lengths @ np.abs(x[support]))
+        error = max(float(self.residual), ROUNDING * terms)
+        limit = error / (HIDDEN * float(np.abs(x).max()))
+        outside = np.flatnonzero(x == 0)
+        squares = room.square[outside]
+        sides = np.sqrt(np.maximum(squares, 0.0)) * self.dictionary.lengths[outside]
+        spread = math.sqrt(problem.m / (problem.m - count))
+        is_plain = (
+            bool(squares.min() > CLEAR_SQUARE and sides.min() > limit and distances.min() > limit * spread)
+            and not is_special(x[support])
+            and not self._seem_dependent(outside, limit / float(np.median(sides)))
+            and not self._stands_in(support, limit)
+        )
+        return Pursued(x, np.sort(support), self.steps, error, limit, float(sides.min()), is_plain)
+
+    def _seem_dependent(self, outside: Indices, relative: float) -> bool:
+        """Return whether two or three columns outside the support may depend on each other and on it."""
+        near = SLACK * max(relative, FINEST)
+        room = kernels.CoplanarRoom(len(outside), SKETCHES)
+        return bool(kernels.find_dependent(self.room.sketch, outside, near, near, room))
+
+    def _stands_in(self, support: Indices, limit: float) -> bool:
+        """Return whether a column of the support may be the sum of others, so that it stands in for them in x.
+
+        In small systems relations between all columns are looked for, once; in larger ones a pursuit represents each
+        column of the support by others.
+        """
+        problem, dictionary = self.problem, self.dictionary
+        if problem.n <= MANY_COLUMNS:
+            return dictionary.relation(problem).hides(limit)
+        if problem.n > MOST_GRAM_COLUMNS:
+            return False
+        if any((limit / dictionary.lengths[support]) ** 2 > ENOUGH):
+            return True
+        new = support[~dictionary.is_unrelated[support]]
+        room = Room.of(problem, STEPS_PER_COLUMN, sketches=0)
+        for column in new:
+            square = dictionary.square.copy()
+            square[column] = 0.0
+            start = dictionary.gram, dictionary.gram[column], square, room.sketch
+            if kernels.pursue(*start, 1.0, ENOUGH, SLOWEST_GAIN, room.kernel) > 0:
+                return True
+        dictionary.is_unrelated[new] = True
+        return False
+
+
+def _is_doubtful(m: int, count: int, visible: float) -> bool:
+    """Return whether an exact fit on so many columns may be a coincidence.
+
+    Fewer columns leave at least `visible` of y, and so a higher score (`explanation.py`) unless that is very small.
+    """
+    if visible <= EXACT:
+        return True
+    gain = 2 * (m - count) * math.log(visible / EXACT)
+    return gain <= count * (math.log(m) + 2 * math.log(1 / visible))
+
+
+def certify(problem: Problem, pursued: Pursued, *, assume_generic: bool) -> Certificate | None:
+    """Return a certificate for a plain solution, or None if a closer look is needed."""
+    k = len(pursued.support)
+    rows = _rows_that_count(problem, k)
+    factor = _factor_rows(problem.system, rows)
+    looks_generic = assume_generic or not doubt_of_structure(problem.system)
+    if not (pursued.is_plain and looks_generic) or factor is None:
+        return None
+    A, y = problem.matrix()[:rows], problem.y[:rows]
+    both = scipy.linalg.solve_triangular(factor, np.column_stack([A[:, pursued.support], y]), lower=True)
+    chance = chance_of_fit(both[:, :-1], both[:, -1], pursued.x[pursued.support], problem.n)
+    if chance > MOST_CHANCE:
+        return None
+    return Certificate(
+        support=pursued.support,
+        margin=rows - k,
+        smallest_visible=pursued.error / pursued.shortest,
+        chance=chance,
+        assumptions=assumptions(assume_generic, _searched(problem)),
+    )
+
+
+def _searched(problem: Problem) -> str:
+    if problem.n > MOST_GRAM_COLUMNS:
+        return f"{UP_TO_THREE} (check_dependence=True looks for more)"
+    return f"{UP_TO_THREE}, greedily up to {1 + STEPS_PER_COLUMN}"
+
+
+def _rows_that_count(problem: Problem, k: int) -> int:
+    """Return how many equations are enough to judge a fit on k columns."""
+    return min(problem.m, EQUATIONS_PER_NONZERO * k + MORE_EQUATIONS)
+
+
+def _factor_rows(system: System, rows: int) -> Array | None:
+    """Return the Cholesky factor of A A^T for the first rows of A; None if they are nearly dependent."""
+    key = f"factor of {rows} rows"
+    if key not in system.notes:
+        A = system.matrix[:rows]  # type: ignore[index]
+        try:
+            factor = np.linalg.cholesky(A @ A.T)
+        except np.linalg.LinAlgError:
+            factor = np.zeros((rows, rows))
+        diagonal = factor.diagonal()
+        system.notes[key] = factor if diagonal.min() > INDEPENDENT_ROWS * diagonal.max() else None
+    found: Array | None = system.notes[key]
+    return found

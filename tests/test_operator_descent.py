@@ -1,0 +1,122 @@
+"""Operators that mislead message passing, against l1: convolutions, coherent Fourier samples; and the dot test."""
+
+import numpy as np
+import pytest
+import pywt
+import scipy.fft
+from scipy.sparse.linalg import LinearOperator
+
+import sparsegauge as sg
+from sparsegauge.recovery.quality import psnr, relative_error
+
+OURS = sg.GDSReweighted()
+
+
+def fista(A, y, weight, size, steps=500):
+    """Beck and Teboulle, as printed."""
+    x = z = np.zeros_like(A.rmatvec(y))
+    t, threshold = 1.0, weight * np.max(np.abs(A.rmatvec(y))) / size
+    for _ in range(steps):
+        r = z + A.rmatvec(y - A.matvec(z)) / size
+        new = r * np.maximum(1 - threshold / np.maximum(np.abs(r), 1e-300), 0)
+        after = (1 + np.sqrt(1 + 4 * t * t)) / 2
+        z = new + (t - 1) / after * (new - x)
+        x, t = new, after
+    return x
+
+
+def convolution(n, noise, seed):
+    pylops = pytest.importorskip("pylops")
+    rng = np.random.default_rng(seed)
+    x = np.zeros(n)
+    x[rng.choice(n, n // 40, replace=False)] = rng.standard_normal(n // 40)
+    time = np.pi * 25 * 0.002 * np.arange(-40, 41)
+    ricker = (1 - 2 * time**2) * np.exp(-(time**2))
+    A = pylops.signalprocessing.Convolve1D(n, h=ricker, offset=40)
+    y = A @ x
+    sigma = noise * np.linalg.norm(y) / np.sqrt(n)
+    return A, y + sigma * rng.standard_normal(n), x, sigma, float(np.abs(np.fft.fft(ricker, 4 * n)).max()) ** 2
+
+
+@pytest.mark.parametrize("seed", [11, 12])
+def test_spikes_come_back_from_an_exact_convolution(seed):
+    A, y, x, _, size = convolution(1_000, 0.0, seed)
+    found = sg.recover(A, y, solver=OURS, noise=0)
+    rivals = [relative_error(fista(A, y, weight, size), x) for weight in (1e-3, 1e-4, 1e-5)]
+    assert relative_error(found.x, x) < 0.5 * min(rivals)
+
+
+def test_spikes_come_back_from_a_noisy_convolution():
+    A, y, x, sigma, size = convolution(1_000, 0.01, 13)
+    found = sg.recover(A, y, solver=OURS, noise=sigma)
+    rivals = [relative_error(fista(A, y, weight, size), x) for weight in (1e-2, 1e-3, 3e-4, 1e-4)]
+    assert relative_error(found.x, x) < min(rivals)
+
+
+def test_an_ecg_from_a_part_of_its_samples():
+    signal = sg.demo("ecg")
+    n = len(signal)
+    rows = np.sort(np.random.default_rng(14).choice(n, 3 * n // 10, replace=False))
+
+    def adjoint(r):
+        whole = np.zeros(n)
+        whole[rows] = r.ravel()
+        return scipy.fft.dct(whole, norm="ortho")
+
+    A = LinearOperator(
+        (len(rows), n), matvec=lambda z: scipy.fft.idct(z.ravel(), norm="ortho")[rows], rmatvec=adjoint, dtype=float
+    )
+    x, y = scipy.fft.dct(signal, norm="ortho"), signal[rows]
+    found = sg.recover(A, y, solver=OURS, noise=0)
+    rivals = [relative_error(fista(A, y, weight, 1.0), x) for weight in (1e-2, 1e-3, 1e-4, 1e-5)]
+    assert relative_error(found.x, x) < 0.8 * min(rivals)
+
+
+def test_a_real_picture_from_complex_fourier_samples_of_variable_density():
+    side, levels = 128, 4
+    picture = pywt.data.camera()[::4, ::4].astype(float)
+    x, places = pywt.coeffs_to_array(pywt.wavedec2(picture, "db4", "periodization", level=levels))
+    frequency = np.minimum(np.arange(side), side - np.arange(side)) / side
+    nearness = 1 - np.hypot(frequency[:, None], frequency) * np.sqrt(2)
+    rows = np.flatnonzero(np.random.default_rng(15).random((side, side)) < np.minimum(1.2 * nearness**3, 1))
+
+    def show(z):
+        parts = pywt.array_to_coeffs(z.reshape(picture.shape), places, "wavedec2")
+        return pywt.waverec2(parts, "db4", "periodization")
+
+    def adjoint(r):
+        whole = np.zeros(picture.size, complex)
+        whole[rows] = r.ravel()
+        pixels = scipy.fft.ifft2(whole.reshape(picture.shape), norm="ortho").real
+        return pywt.coeffs_to_array(pywt.wavedec2(pixels, "db4", "periodization", level=levels))[0].ravel()
+
+    A = LinearOperator(
+        (len(rows), picture.size),
+        matvec=lambda z: scipy.fft.fft2(show(z), norm="ortho").ravel()[rows],
+        rmatvec=adjoint,
+        dtype=complex,
+    )
+    y = A.matvec(x.ravel())
+    found = sg.recover(A, y, solver=OURS, noise=0)
+    rivals = [psnr(show(fista(A, y, weight, 1.0, 200)), picture, peak=255) for weight in (1e-3, 3e-4, 1e-4)]
+    assert not np.iscomplexobj(found.x)
+    assert psnr(show(found.x), picture, peak=255) > max(rivals)
+
+
+@pytest.mark.parametrize("factor", [2.0, -1.0, 1.01])
+def test_an_operator_that_fails_the_dot_test_is_refused(factor):
+    B = np.random.default_rng(16).standard_normal((30, 80))
+    A = LinearOperator(B.shape, matvec=lambda u: B @ u, rmatvec=lambda v: factor * (B.T @ v), dtype=float)
+    with pytest.raises(sg.InvalidInput, match="not the adjoint"):
+        sg.recover(A, B[:, 3])
+
+
+def test_single_precision_passes_the_dot_test():
+    B = np.random.default_rng(17).standard_normal((30, 80)).astype(np.float32)
+    A = LinearOperator(
+        B.shape,
+        matvec=lambda u: B @ u.astype(np.float32),
+        rmatvec=lambda v: B.T @ v.astype(np.float32),
+        dtype=np.float32,
+    )
+    assert sg.recover(A, B[:, 3].astype(float)).success
