@@ -23,7 +23,6 @@ import scipy.fft
 from scipy.sparse.linalg import LinearOperator, aslinearoperator
 
 import sparsegauge as sg
-from sparsegauge._arrays.systems import System
 from sparsegauge.recovery.problem import Problem
 from sparsegauge.recovery.quality import psnr, relative_error, snr
 
@@ -146,7 +145,7 @@ def shuffled(sensing: Sensing) -> Sensing:
 
 def without_matrix(sensing: Sensing) -> Problem:
     """The problem as if A could not be written out."""
-    return Problem(System(sensing.A, None, sensing.y, structured=True))
+    return Problem(sg.System(sensing.A).as_operator(), sensing.y)
 
 
 def fista(sensing: Sensing, weight: float, steps: int, seconds: float = np.inf) -> Vector:
@@ -328,6 +327,9 @@ and SPGL1, with the best of several parameters and {given:.0f} s for each of the
 is not told that this is a picture, nor about wavelets: it learns from the iterate at which lags coefficients tend to be
 large together. Two more rows tell what the gain is due to: the thresholds that Stein's estimate chooses and, above all,
 the neighbours, which a random order takes away; the slopes of S_p hardly matter on pictures.
+
+The rivals minimise l1 in the same orthogonal wavelet basis. Not compared: plug-and-play methods and denoising AMP that
+bring a picture denoiser, total variation, and redundant wavelets. Expect these to come closer on photographs.
 
 ![camera, recovered](recovery_image.jpg)
 
