@@ -6,7 +6,7 @@ BUILD := build/kernels
 # the build tools of .venv, and none that happens to be on the machine
 export PATH := $(CURDIR)/$(BIN):$(PATH)
 
-.PHONY: test test-all coverage kernels lint types bench report pages docs studies clean
+.PHONY: test test-all coverage kernels lint types bench peers report pages docs studies clean
 
 test: lint types kernels
 	$(BIN)/pytest -n auto
@@ -32,6 +32,10 @@ types: $(READY)
 
 bench: kernels
 	$(BIN)/python -m benchmarks
+
+# Solvers that only benchmarks/ compares with.
+peers: $(READY)
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check "celer>=0.7.4,<1" "skglm>=0.5,<1"
 
 report: kernels
 	$(BIN)/sparsegauge report -o report.html
