@@ -16,7 +16,7 @@ test-all: lint types kernels
 
 # The kernels as plain Python, on small data: which of their lines do tests reach?
 coverage: kernels
-	SPARSEGAUGE_VARIANT=python $(BIN)/python -m coverage run -m pytest -q tests/test_kernels.py
+	SPARSEGAUGE_VARIANT=python $(BIN)/python -m coverage run -m pytest -q tests/compiled/test_kernels.py
 	$(BIN)/python -m coverage report
 
 # Kernels that were edited are compiled again before anything imports them, so that parallel tests find nothing to do.

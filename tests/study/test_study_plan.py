@@ -15,7 +15,7 @@ import sparsegauge as sg
 from sparsegauge.study.plan import WORK_UNIT, Cell
 from sparsegauge.study.run import draw_trial
 
-ROOT = Path(__file__).parents[1]
+ROOT = Path(__file__).parents[2]
 SHIPPED = [name for name, kind in sg.SOLVERS.items() if kind.__module__.startswith("sparsegauge.")]
 STUDIES = sorted((ROOT / "studies").glob("*.toml"))
 KEYS = {

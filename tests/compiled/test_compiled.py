@@ -13,7 +13,7 @@ import sparsegauge
 from sparsegauge import _compiled
 
 SOURCE = Path(sparsegauge.__file__).parent
-ROOT = Path(__file__).parents[1]
+ROOT = Path(__file__).parents[2]
 KERNELS = SOURCE / "_compiled"
 # Python modules of the folder that no unit is made of.
 NOT_KERNELS = {"__init__", "bits", "chebyshev", "vocabulary"}

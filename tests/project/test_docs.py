@@ -14,7 +14,7 @@ import pytest
 
 import sparsegauge as sg
 
-ROOT = Path(__file__).parents[1]
+ROOT = Path(__file__).parents[2]
 DOCS = ROOT / "docs"
 PAGES = [ROOT / "README.md", *sorted(DOCS.glob("*.md"))]
 PAGE = (DOCS / "choosing.md").read_text(encoding="utf-8")

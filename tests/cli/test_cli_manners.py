@@ -94,7 +94,7 @@ def test_help_has_an_example_that_parses(run, instead, words):
         assert run(*arguments) == (0, "ran", "")
 
 
-PAGE = (Path(__file__).parents[1] / "docs" / "command_line.md").read_text(encoding="utf-8")
+PAGE = (Path(__file__).parents[2] / "docs" / "command_line.md").read_text(encoding="utf-8")
 TYPED = [shlex.split(line)[1:] for line in re.findall(r"^\$ (sparsegauge .*)$", PAGE, re.MULTILINE)]
 
 

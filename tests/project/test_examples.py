@@ -13,7 +13,7 @@ import matplotlib.image
 import matplotlib.pyplot as plt
 import pytest
 
-ROOT = Path(__file__).parents[1]
+ROOT = Path(__file__).parents[2]
 GALLERY = ROOT / "docs" / "gallery"
 NAMES = sorted(path.stem for path in (ROOT / "examples").glob("*.py"))
 NUMBER = r"-?\d+(?:\.\d+)?(?:e-?\d+)?"

@@ -117,7 +117,7 @@ def test_the_papers_grid_is_shipped_whole():
 
 
 def test_shipped_tables_are_of_the_studies_in_the_repository():
-    studies = Path(__file__).parents[1] / "studies"
+    studies = Path(__file__).parents[2] / "studies"
     files = {path.stem for path in studies.glob("*.toml")} - {"smoke"}
     assert len(files) == 7
     for file in files:

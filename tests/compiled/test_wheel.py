@@ -15,7 +15,7 @@ import pytest
 import sparsegauge
 from sparsegauge import _compiled
 
-ROOT = Path(__file__).parents[1]
+ROOT = Path(__file__).parents[2]
 NOT_IN_THE_WHEEL = {"sparsegauge/_compiled/bits.h", "sparsegauge/_compiled/bits.pxd"}
 
 

@@ -34,7 +34,7 @@ KEYS = {
     "seed": 11,
 }
 STUDY = sg.Study(**KEYS)
-SMOKE = Path(__file__).parents[1] / "studies" / "smoke.toml"
+SMOKE = Path(__file__).parents[2] / "studies" / "smoke.toml"
 
 
 class InOrder(Executor):
