@@ -6,9 +6,9 @@ from pathlib import Path
 
 from PIL import Image
 
-from sparsegauge.study.figures.drawing import save_figure
-from sparsegauge.study.figures.lines import optimal_order, order_by_gains, over, prototypes
-from sparsegauge.study.figures.maps import error_maps, success_maps, uncertainty_maps
+from sparsegauge.plots.order_lines import optimal_order, order_by_gains, over, prototypes
+from sparsegauge.plots.order_maps import error_maps, success_maps, uncertainty_maps
+from sparsegauge.plots.study_figures import save_figure
 from sparsegauge.study.summary import Summary, put_together, shipped
 
 SCALE, COLOURS = 0.77, 128  # 100 dots an inch, and a palette: a third of the size

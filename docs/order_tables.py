@@ -6,8 +6,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 import sparsegauge as sg
-from sparsegauge.study.figures.lines import matters
-from sparsegauge.study.figures.style import name_of
+from sparsegauge.plots.order_lines import matters
+from sparsegauge.plots.style import name_of
 from sparsegauge.study.summary import Summary, best_order, shipped
 
 FOURS = ("binomial", "uniform", "normal", "exponential")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from sparsegauge.report.recoveries import Attempt, Comparison
+from sparsegauge.report.comparisons import Attempt, Comparison
 from sparsegauge.study.summary import Summary
 
 PANELS = ("binomial", "uniform", "normal", "exponential")

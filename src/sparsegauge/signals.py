@@ -194,6 +194,8 @@ def orthogonal_wavelet(name: str) -> Any:
 
 TRANSFORMS: dict[str, Callable[..., Any]] = {"none": lambda x, axis: x, "dct": dct}
 
+REPRESENTATIONS: dict[str, Callable[[Array], Array]] = {"samples": np.asarray, "DCT": dct, "wavelet": wavelet}
+
 
 def transform(x: Any, name: str, *, axis: int | None = None) -> Any:
     """The coefficients of x by the name of a transform.

@@ -9,11 +9,11 @@ import sys
 import pytest
 
 import sparsegauge
-import sparsegauge.report.contents
-import sparsegauge.report.demos
+import sparsegauge.report.demo_signals
+import sparsegauge.report.sections
 from sparsegauge import _compiled
+from sparsegauge._platform import files
 from sparsegauge.cli import main
-from sparsegauge.report import destination
 
 HEAVY = ("numpy", "numba", "scipy", "matplotlib", "pywt", "sklearn", "jinja2", "pandas", "panel", "bokeh")
 
@@ -21,9 +21,11 @@ HEAVY = ("numpy", "numba", "scipy", "matplotlib", "pywt", "sklearn", "jinja2", "
 @pytest.fixture
 def run(capsys, monkeypatch):
     """Run a command on one small signal -> exit code, stdout, stderr."""
-    measure_demos = sparsegauge.report.demos.measure_demos
-    monkeypatch.setattr(sparsegauge.report.contents, "make_recoveries", lambda: ())
-    monkeypatch.setattr(sparsegauge.report.demos, "measure_demos", lambda **options: measure_demos(["nino"], **options))
+    measure_demos = sparsegauge.report.demo_signals.measure_demos
+    monkeypatch.setattr(sparsegauge.report.sections, "compare_solvers", lambda: ())
+    monkeypatch.setattr(
+        sparsegauge.report.demo_signals, "measure_demos", lambda **options: measure_demos(["nino"], **options)
+    )
 
     def run_command(*arguments):
         with pytest.raises(SystemExit) as caught:
@@ -49,7 +51,9 @@ def test_report_has_a_default_name_and_can_be_quiet(run, tmp_path, monkeypatch):
 @pytest.mark.parametrize("place", ["", "missing/page.html", "file/page.html"])
 def test_a_page_that_cannot_be_written_is_one_line_before_any_work(run, tmp_path, monkeypatch, place):
     (tmp_path / "file").write_text("not a directory")
-    monkeypatch.setattr(sparsegauge.report.demos, "measure_demos", lambda **_: pytest.fail("measured before checking"))
+    monkeypatch.setattr(
+        sparsegauge.report.demo_signals, "measure_demos", lambda **_: pytest.fail("measured before checking")
+    )
     code, out, err = run("report", "-o", tmp_path / place)
     assert (code, out) == (2, "")
     assert err.count("\n") == 1
@@ -61,7 +65,7 @@ def test_a_directory_without_permission_is_one_line(run, tmp_path, monkeypatch):
     def refuse(**_):
         raise PermissionError(13, "Permission denied", "/somewhere/tmp123")
 
-    monkeypatch.setattr(destination.tempfile, "TemporaryFile", refuse)
+    monkeypatch.setattr(files.tempfile, "TemporaryFile", refuse)
     code, _, err = run("report", "-o", tmp_path / "page.html")
     assert code == 2
     assert err == f"sparsegauge: {tmp_path / 'page.html'}: cannot be written (Permission denied)\n"
@@ -71,7 +75,7 @@ def test_invalid_input_is_one_line(run, tmp_path, monkeypatch):
     def refuse(**_):
         raise sparsegauge.InvalidInput("first line\nsecond line")
 
-    monkeypatch.setattr(sparsegauge.report.demos, "measure_demos", refuse)
+    monkeypatch.setattr(sparsegauge.report.demo_signals, "measure_demos", refuse)
     code, out, err = run("report", "-o", tmp_path / "page.html")
     assert (code, out, err) == (2, "", "sparsegauge: first line second line\n")
     assert os.listdir(tmp_path) == []
@@ -85,7 +89,7 @@ def test_a_failed_write_leaves_the_old_page_and_nothing_else(run, tmp_path, monk
     def fail(*_):
         raise OSError(28, "No space left on device", str(page))
 
-    monkeypatch.setattr(destination.os, step, fail)
+    monkeypatch.setattr(files.os, step, fail)
     code, _, err = run("report", "-o", page)
     assert code == 2
     assert err == f"sparsegauge: {page}: No space left on device\n"
@@ -97,9 +101,9 @@ def test_an_interrupt_while_writing_leaves_no_draft(tmp_path, monkeypatch):
     def interrupt(*_):
         raise KeyboardInterrupt
 
-    monkeypatch.setattr(destination.os, "fsync", interrupt)
+    monkeypatch.setattr(files.os, "fsync", interrupt)
     with pytest.raises(KeyboardInterrupt):
-        destination.replace_file(tmp_path / "page.html", "new")
+        files.replace_file(tmp_path / "page.html", "new")
     assert os.listdir(tmp_path) == []
 
 
@@ -113,15 +117,15 @@ def test_a_page_is_replaced_in_one_step(tmp_path, monkeypatch):
         seen.append((page.read_text(), draft.read_text(), draft.parent == page.parent))
         replace(draft, target)
 
-    monkeypatch.setattr(destination.os, "replace", look_and_replace)
-    destination.replace_file(page, "new")
+    monkeypatch.setattr(files.os, "replace", look_and_replace)
+    files.replace_file(page, "new")
     assert seen == [("old", "new", True)]
     assert page.read_text() == "new"
 
 
 def test_a_link_stays_a_link_and_others_may_read_the_page(tmp_path):
     (tmp_path / "link.html").symlink_to(tmp_path / "page.html")
-    destination.replace_file(tmp_path / "link.html", "new")
+    files.replace_file(tmp_path / "link.html", "new")
     assert (tmp_path / "link.html").is_symlink()
     assert (tmp_path / "page.html").read_text() == "new"
     ordinary = tmp_path / "ordinary"

@@ -20,8 +20,9 @@ from matplotlib.image import imread
 from PIL import Image
 
 import sparsegauge as sg
+from sparsegauge import measurements, profiles
 from sparsegauge.cli import main
-from sparsegauge.report import measured, measuring
+from sparsegauge.plots import sparsity
 from sparsegauge.signals import dct, transform, windows
 
 ECG, DOPPLER = sg.demo("ecg"), sg.demo("doppler")
@@ -120,7 +121,7 @@ def test_a_picture_is_transformed_as_a_picture(values):
 def test_windows_in_pieces_are_the_windows_of_the_library(values, monkeypatch, ending, hop):
     for module in ("contents", "text", "sound"):
         monkeypatch.setattr(f"sparsegauge.io.{module}.BLOCK_BYTES", 2000)
-    monkeypatch.setattr(measuring, "BATCH_VALUES", 1000)
+    monkeypatch.setattr(measurements, "VALUES_PER_BATCH", 1000)
     table = np.round(1000 * np.column_stack([ECG, DOPPLER]) / 300).astype(np.int16)
     if ending == ".npy":
         np.save("x.npy", table.T)
@@ -369,7 +370,7 @@ def test_too_large_a_signal_is_one_line(run, monkeypatch):
         raise MemoryError
 
     np.save("x.npy", ECG)
-    monkeypatch.setattr(measuring, "gds_profile", full)
+    monkeypatch.setattr(measurements, "gds_profile", full)
     refused(run("x.npy"), "x.npy does not fit into memory", "--window")
 
 
@@ -420,19 +421,19 @@ def test_signals_that_are_zero_or_too_many_are_drawn_as_well_as_can_be(run):
     np.save("x.npy", np.vstack([np.zeros(64), np.ones((9, 64))]))
     for options in ([], ["--window", "16"]):
         code, _, err = run("x.npy", "--plot", "x.svg", *options)
-        assert (code, err) == (0, f"sparsegauge: the plot shows the first {measured.MOST_SIGNALS} signals\n")
+        assert (code, err) == (0, f"sparsegauge: the plot shows the first {sparsity.MOST_SIGNALS} signals\n")
 
 
 def test_a_map_of_many_windows_is_averaged(run):
     rng = np.random.default_rng(0)
-    middles, values = measured._averaged(np.arange(5000.0), rng.random((9, 5000)))
-    assert values.shape[1] == len(middles) <= measured.MOST_COLUMNS
+    middles, values = sparsity._average_columns(np.arange(5000.0), rng.random((9, 5000)))
+    assert values.shape[1] == len(middles) <= sparsity.MOST_COLUMNS
     assert middles[0] == pytest.approx(np.arange(5000 // len(middles) + 1).mean(), abs=1)
 
 
 def test_curves_are_those_of_the_library():
-    drawn = measured.curves("x", ECG)
-    np.testing.assert_allclose(drawn.profile, sg.gds_profile(ECG, measured.ORDERS), rtol=1e-13)
+    drawn = profiles.compute_curves("x", ECG)
+    np.testing.assert_allclose(drawn.profile, sg.gds_profile(ECG, profiles.ORDERS), rtol=1e-13)
     assert drawn.decay.magnitudes[0] == 1
     assert drawn.decay.shares[-1] == 1
-    assert measured.curves("x", np.zeros(4)).decay is None
+    assert profiles.compute_curves("x", np.zeros(4)).decay is None

@@ -10,9 +10,10 @@ import numpy as np
 import pytest
 
 import sparsegauge as sg
+from sparsegauge._platform import files as written_files
 from sparsegauge.cli import main
+from sparsegauge.plots import before_after
 from sparsegauge.recovery import demos, entry
-from sparsegauge.report import destination, recovered
 from sparsegauge.study import lookup
 from sparsegauge.study.lookup import Recommendation
 
@@ -226,7 +227,7 @@ def test_a_failed_write_leaves_the_old_file_and_nothing_else(run, files, tmp_pat
     def fail(*_):
         raise OSError(28, "No space left on device", str(target))
 
-    monkeypatch.setattr(destination.os, step, fail)
+    monkeypatch.setattr(written_files.os, step, fail)
     assert run(*files, "-o", target) == (2, "", f"sparsegauge: {target}: No space left on device\n")
     assert target.read_text() == "old"
     assert sorted(os.listdir(tmp_path)) == ["A.npy", "x.npy", "y.npy"]
@@ -257,10 +258,10 @@ def shown(request):
 
 
 def test_pictures_are_files_of_their_kind_and_repeatable(shown):
-    png, svg = recovered.draw(shown, "png"), recovered.draw(shown, "svg")
+    png, svg = before_after.draw(shown, "png"), before_after.draw(shown, "svg")
     assert png.startswith(b"\x89PNG")
     assert ElementTree.fromstring(svg).tag == "{http://www.w3.org/2000/svg}svg"
-    assert recovered.draw(shown, "svg") == svg
+    assert before_after.draw(shown, "svg") == svg
 
 
 def test_the_command_shows_the_error_the_certificate_and_the_place(run, shown, tmp_path, monkeypatch):

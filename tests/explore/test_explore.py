@@ -21,9 +21,9 @@ from threadpoolctl import threadpool_info, threadpool_limits
 import sparsegauge as sg
 from sparsegauge.cli import main
 from sparsegauge.explore import ranking, server, trial, upload
-from sparsegauge.explore.model import LONGEST, ORDERS, REPRESENTATIONS, Coefficients, checked, contributions
+from sparsegauge.explore.model import LONGEST, ORDERS, Coefficients, checked, contributions
 from sparsegauge.explore.soon import Soon
-from sparsegauge.signals import dct
+from sparsegauge.signals import REPRESENTATIONS, dct
 from waiting import DEADLINE, wait_until
 
 ORDERS_TRIED = [1.0, 1.5, 2.0, 3.0, 7.3, 20.0]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib
 import io
 import os
 import pickle
@@ -202,7 +203,7 @@ def test_parquet_without_pyarrow_names_the_pip_command(tmp_path, monkeypatch):
     def missing(name):
         raise ImportError(name)
 
-    monkeypatch.setattr(contents_module.importlib, "import_module", missing)
+    monkeypatch.setattr(importlib, "import_module", missing)
     refuse(tmp_path / "x.parquet", r"pip install 'sparsegauge\[study\]'", MissingExtra)
 
 

@@ -20,16 +20,18 @@ import pytest
 import sparsegauge as sg
 from report_example import example_summary, small_picture
 from sparsegauge.criteria.stored import stored_audits
-from sparsegauge.report import contents as report_contents
-from sparsegauge.report import figures, recoveries
-from sparsegauge.report.contents import STEPS, Contents, gather, read_study
-from sparsegauge.report.demos import ORDERS, REPRESENTATIONS, TABLE_ORDERS, Measured, measure, measure_demos
+from sparsegauge.plots import charts, svg
+from sparsegauge.profiles import ORDERS, Decay
+from sparsegauge.report import comparisons
+from sparsegauge.report import sections as report_sections
+from sparsegauge.report.demo_ranks import rank_demos
+from sparsegauge.report.demo_signals import TABLE_ORDERS, DemoSignal, measure, measure_demos
 from sparsegauge.report.laws import gather_laws
 from sparsegauge.report.page import render
-from sparsegauge.report.ranking import rank_demos
-from sparsegauge.report.study import view_study
+from sparsegauge.report.sections import STEPS, Sections, gather, read_study
+from sparsegauge.report.study_view import view_study
 from sparsegauge.report.typeset import typeset
-from sparsegauge.signals import DEMOS, dct, demo, wavelet
+from sparsegauge.signals import DEMOS, REPRESENTATIONS, dct, demo, wavelet
 from sparsegauge.study.lookup import FLAT
 from sparsegauge.study.summary import Summary
 
@@ -84,7 +86,7 @@ def study():
 
 @pytest.fixture(scope="module")
 def contents(results, rankings, study):
-    return Contents(results, rankings, gather_laws(), (recoveries.sparse(), small_picture()), study)
+    return Sections(results, rankings, gather_laws(), (comparisons.sparse(), small_picture()), study)
 
 
 @pytest.fixture(scope="module")
@@ -121,7 +123,7 @@ def test_decays_start_at_the_largest_and_end_at_the_last(results):
 
 def test_sparsest_names_every_representation_that_ties():
     profiles = {"samples": {1: 0.5}, "DCT": {1: 0.7}, "wavelet": {1: 0.7}}
-    assert Measured("x", "", np.ones(1), profiles, {}, 0.0).sparsest(1) == {"DCT", "wavelet"}
+    assert DemoSignal("x", "", np.ones(1), profiles, {}, 0.0).sparsest(1) == {"DCT", "wavelet"}
 
 
 def test_progress_hears_each_name_before_its_signal():
@@ -222,32 +224,32 @@ def test_charts_take_every_colour_from_the_page(html):
 
 
 def test_lines_differ_by_dashes_and_not_by_colour_alone():
-    assert len({line.dashes for line in figures.LINES.values()}) == len(REPRESENTATIONS) == len(figures.LINES)
+    assert len({line.dashes for line in svg.LINES.values()}) == len(REPRESENTATIONS) == len(svg.LINES)
 
 
 def test_page_is_the_same_each_time_and_escapes_what_it_is_given(results, study):
-    some = Contents(results[:1], study=study)
+    some = Sections(results[:1], study=study)
     assert render(some) == render(some)
-    odd = Measured("<b>&", "a < b", np.arange(4.0), results[0].profiles, results[0].decays, 0.0)
+    odd = DemoSignal("<b>&", "a < b", np.arange(4.0), results[0].profiles, results[0].decays, 0.0)
     odd_study = view_study(example_summary(panels=("</script><b>&",)), title="<b>&", notes=["<b>&"])
-    assert "<b>&" not in render(Contents([odd], study=odd_study))
+    assert "<b>&" not in render(Sections([odd], study=odd_study))
 
 
 def test_page_of_signals_without_the_offset_example_is_complete():
-    assert "Take the mean off" not in render(Contents([measure("nino")]))
+    assert "Take the mean off" not in render(Sections([measure("nino")]))
 
 
 def test_zeros_leave_the_decay_chart_without_a_warning():
-    decay = figures.Decay(shares=np.array([0.5, 1.0]), magnitudes=np.array([1.0, 0.0]))
-    assert figures.decay_chart("spike", {"samples": decay}).startswith("<svg")
+    decay = Decay(shares=np.array([0.5, 1.0]), magnitudes=np.array([1.0, 0.0]))
+    assert charts.decay_chart("spike", {"samples": decay}).startswith("<svg")
 
 
 def test_drawing_changes_no_setting_of_matplotlib(results):
     with mpl.rc_context({"axes.facecolor": "red", "lines.linewidth": 9, "font.size": 33}):
         before = dict(mpl.rcParams)
-        chart = figures.profile_chart("ecg", results[0].profiles)
+        chart = charts.profile_chart("ecg", results[0].profiles)
         assert dict(mpl.rcParams) == before
-    assert chart == figures.profile_chart("ecg", results[0].profiles)
+    assert chart == charts.profile_chart("ecg", results[0].profiles)
 
 
 def test_drawing_needs_no_pyplot():
@@ -369,14 +371,14 @@ def test_the_table_explains_no_sign_that_it_does_not_have(results):
     summary.values["success_rate"][:] = 0.5
     view = view_study(summary, title="hard")
     assert not view.any_shown
-    assert "<em>any</em>" not in render(Contents(results[:1], study=view))
+    assert "<em>any</em>" not in render(Sections(results[:1], study=view))
 
 
 def test_errors_too_small_for_the_colours_are_owned_up_to(results, html):
     summary = example_summary()
     summary.values["mse_mean"][0, 0, 0] = 1e-30
     words = "smaller ones share the darkest colour"
-    assert words in render(Contents(results[:1], study=view_study(summary, title="small")))
+    assert words in render(Sections(results[:1], study=view_study(summary, title="small")))
     assert words not in html
 
 
@@ -412,13 +414,13 @@ def test_any_axes_will_do(results):
     assert [slider.axis for slider in view.sliders] == ["noise_db", "nonzeros"]
     assert view.mean.shape == (1, 2, 1, 2, 1)
     assert not view.has_choice
-    html = render(Contents(results[:1], study=view))
+    html = render(Sections(results[:1], study=view))
     assert 'id="order"' not in html
     data = embedded(Page(html))
     assert data["orders"] == [None]
     assert data["sliders"][0]["values"] == [10, "∞"]
     assert not {"inf", "nan"} & set(re.findall(r"\w+", re.sub(r"<(style|script).*?</\1>", "", html, flags=re.DOTALL)))
-    assert 'id="order"' in render(Contents(results[:1], study=view_study(whole, title="whole")))
+    assert 'id="order"' in render(Sections(results[:1], study=view_study(whole, title="whole")))
 
 
 def test_arranging_moves_no_value():
@@ -464,10 +466,10 @@ def test_store_of_a_study_becomes_its_section(tmp_path):
 
 def test_unfinished_store_is_a_note_and_no_warning(tmp_path, monkeypatch):
     def unfinished(store):
-        warnings.warn("it has 1 of 2 rows", report_contents.StudyWarning, stacklevel=2)
+        warnings.warn("it has 1 of 2 rows", report_sections.StudyWarning, stacklevel=2)
         return example_summary()
 
-    monkeypatch.setattr(report_contents, "summarise", unfinished)
+    monkeypatch.setattr(report_sections, "summarise", unfinished)
     view = read_study(tmp_path)
     assert view is not None
     assert view.notes == ("it has 1 of 2 rows",)
@@ -477,14 +479,14 @@ def test_an_infinite_order_has_a_label(results):
     summary = example_summary()
     orders = (*summary.axes["orders"][:-1], np.inf)
     view = view_study(Summary({**summary.axes, "orders": orders}, summary.values, summary.manifest), title="infinite")
-    page = Page(render(Contents(results[:1], study=view)))
+    page = Page(render(Sections(results[:1], study=view)))
     assert embedded(page)["orders"] == [*orders[:-1], "∞"]
     assert "∞" in [text for _, text in page.all("span")]
     assert "∞" in [text.removeprefix("≈ ") for _, text in page.all("td")]
 
 
 def test_the_study_here_has_the_name_of_the_directory(tmp_path, monkeypatch):
-    monkeypatch.setattr(report_contents, "summarise", lambda store: example_summary())
+    monkeypatch.setattr(report_sections, "summarise", lambda store: example_summary())
     (tmp_path / "mine").mkdir()
     monkeypatch.chdir(tmp_path / "mine")
     assert read_study(".").title == "the study in mine"
@@ -495,7 +497,7 @@ def test_warnings_of_others_are_passed_on(tmp_path, monkeypatch):
         warnings.warn("it is old", FutureWarning, stacklevel=2)
         return example_summary()
 
-    monkeypatch.setattr(report_contents, "summarise", old)
+    monkeypatch.setattr(report_sections, "summarise", old)
     with pytest.warns(FutureWarning, match="it is old"):
         assert read_study(tmp_path).notes == ()
 

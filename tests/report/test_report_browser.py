@@ -10,13 +10,13 @@ import pytest
 import sparsegauge as sg
 from browser import DESKTOP, PHONE, chromium, expect, open_page, screenshot  # noqa: F401 (a fixture)
 from report_example import example_summary, small_picture
-from sparsegauge.report import recoveries
-from sparsegauge.report.contents import Contents
-from sparsegauge.report.demos import measure_demos
+from sparsegauge.report import comparisons
+from sparsegauge.report.demo_ranks import rank_demos
+from sparsegauge.report.demo_signals import measure_demos
 from sparsegauge.report.laws import gather_laws
 from sparsegauge.report.page import render
-from sparsegauge.report.ranking import rank_demos
-from sparsegauge.report.study import view_study
+from sparsegauge.report.sections import Sections
+from sparsegauge.report.study_view import view_study
 from sparsegauge.study.summary import Summary
 
 pytestmark = pytest.mark.browser
@@ -72,7 +72,7 @@ CONTRASTS = """() => {
 def url(tmp_path_factory):
     demos = measure_demos(["nino", "bumps"])
     study = view_study(example_summary(), title="an example", notes=["it is not finished"])
-    contents = Contents(demos, rank_demos(demos), gather_laws(), (recoveries.sparse(), small_picture()), study)
+    contents = Sections(demos, rank_demos(demos), gather_laws(), (comparisons.sparse(), small_picture()), study)
     path = tmp_path_factory.mktemp("page") / "report.html"
     path.write_text(render(contents), encoding="utf-8")
     return path.as_uri()
@@ -176,7 +176,7 @@ def test_script_copes_without_orders_and_with_infinite_values(chromium, tmp_path
     values = {name: np.full((2, 2, 1), 0.5) for name in ("mse_mean", "mse_standard_error")}
     path = tmp_path / "report.html"
     study = view_study(Summary(axes, values, {}), title="noise")
-    path.write_text(render(Contents(measure_demos(["nino"]), study=study)), encoding="utf-8")
+    path.write_text(render(Sections(measure_demos(["nino"]), study=study)), encoding="utf-8")
     with open_page(chromium, path.as_uri()) as visit:
         slider = visit.page.get_by_label("noise, dB =")
         slider.focus()

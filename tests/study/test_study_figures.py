@@ -5,10 +5,10 @@ import pytest
 
 import sparsegauge as sg
 from sparsegauge.cli import main
-from sparsegauge.study.figures.drawing import figures_of, save_figure, save_figures
-from sparsegauge.study.figures.lines import optimal_order, order_by_gains, over, prototypes
-from sparsegauge.study.figures.maps import error_maps, success_maps
-from sparsegauge.study.figures.style import edges
+from sparsegauge.plots.order_lines import optimal_order, order_by_gains, over, prototypes
+from sparsegauge.plots.order_maps import error_maps, success_maps
+from sparsegauge.plots.study_figures import figures_of, save_figure, save_figures
+from sparsegauge.plots.style import edges
 from sparsegauge.study.summary import put_together, summarise
 
 STUDY = sg.Study(

@@ -389,7 +389,7 @@ def test_whatever_step_of_writing_fails_nothing_half_written_is_left(filled, mon
     with monkeypatch.context() as patch:
         patch.setattr(place, step, refuse)
         with pytest.raises(OSError, match=r"cannot be written \(Read-only file system\); what is stored is safe"):
-            store.write_whole(filled / "results" / "part-x.parquet", b"content")
+            store.write_to_store(filled / "results" / "part-x.parquet", b"content")
     assert len(parts_of(filled)) == before
     assert not list(filled.rglob("*.tmp"))
 

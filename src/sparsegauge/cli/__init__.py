@@ -15,8 +15,8 @@ from .. import __version__
 from ..errors import SparsegaugeError
 from .about import environment
 from .audit import audit
+from .console import print_facts
 from .explore import explore
-from .manners import print_facts
 from .measure import EPILOG as MEASURE_EXAMPLES
 from .measure import measure
 from .recommend import recommend

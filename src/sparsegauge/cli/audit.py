@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from ..errors import InvalidInput
-from .manners import AsJson, Quiet, print_json, printer, progress
+from .console import AsJson, Quiet, print_json, printer, progress
 
 if TYPE_CHECKING:
     from rich.progress import Progress
@@ -238,7 +238,7 @@ def _save(directory: Path, audits: list[Audit]) -> list[Path]:
 def _write(directory: Path, name: str, certificate: Any) -> Path:
     import json
 
-    from ..report.destination import replace_file
+    from .._platform.files import replace_file
 
     words = re.findall(r"[\w.+-]+", name)
     path = (directory / ("-".join(words).replace("--", "-") + ".json")).absolute()

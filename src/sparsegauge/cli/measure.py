@@ -10,12 +10,12 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from .manners import progress
+from .console import progress
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from ..report.measuring import Measured, Request
+    from ..measurements import Measurement, Request
 
 EPILOG = "\n\n".join(  # empty lines keep them apart in the help
     [
@@ -110,7 +110,7 @@ def _request(
     curves: bool,
 ) -> Request:
     from ..errors import InvalidInput
-    from ..report.measuring import Request, parse_axis, parse_measures
+    from ..measurements import Request, parse_axis, parse_measures
 
     if hop is not None and window is None:
         raise InvalidInput("--hop is the way from a window to the next; add --window")
@@ -132,11 +132,11 @@ def _request(
 
 def _measure_files(
     files: list[str], request: Request, show: Callable[[str], None], note: Callable[[str], None]
-) -> list[Measured]:
+) -> list[Measurement]:
     from ..io import expand
-    from ..report.measuring import measure_file
+    from ..measurements import measure_file
 
-    results: list[Measured] = []
+    results: list[Measurement] = []
     paths = expand(files)
     for i, path in enumerate(paths):
         show(f"{path} ({i + 1} of {len(paths)})" if len(paths) > 1 else path)
@@ -145,16 +145,16 @@ def _measure_files(
 
 
 def _check_plot(plot: Path) -> None:
+    from .._platform.files import check_destination
     from ..errors import InvalidInput
-    from ..report.destination import check_destination
 
     if plot.suffix.lower() not in (".png", ".svg", ".html"):
         raise InvalidInput(f"--plot writes .png, .svg and .html, got {plot.name!r}")
     check_destination(plot.absolute())
 
 
-def _draw(plot: Path, results: list[Measured], note: Callable[[str], None]) -> None:
-    from ..report.measured import write_plot
+def _draw(plot: Path, results: list[Measurement], note: Callable[[str], None]) -> None:
+    from ..report.measurement_page import write_plot
 
     write_plot(plot.absolute(), [drawing for result in results for drawing in result.drawings], note=note)
 
@@ -172,7 +172,7 @@ def _telling(quiet: bool) -> Iterator[tuple[Callable[[str], None], Callable[[str
         yield lambda text: bar.update(task, description=text), note
 
 
-def _print(results: list[Measured], as_json: bool, as_csv: bool) -> None:
+def _print(results: list[Measurement], as_json: bool, as_csv: bool) -> None:
     from .measure_output import print_csv, print_json, print_table
 
     show: Any = print_json if as_json else print_csv if as_csv else print_table

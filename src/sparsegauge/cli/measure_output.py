@@ -8,18 +8,18 @@ import sys
 from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING, Any
 
-from .manners import plain
+from .console import plain
 
 if TYPE_CHECKING:
     from rich.table import Table
 
-    from ..report.measuring import Measure, Measured
+    from ..measurements import Measure, Measurement
 
 WIDEST = 10_000
 MOST_COLUMNS = 6  # measures side by side; beyond, one a line
 
 
-def print_json(results: list[Measured]) -> None:
+def print_json(results: list[Measurement]) -> None:
     """A list of objects, one a line; null for what is not defined."""
     separator = "["
     for record in _records(results):
@@ -28,7 +28,7 @@ def print_json(results: list[Measured]) -> None:
     print("\n]")
 
 
-def print_csv(results: list[Measured]) -> None:
+def print_csv(results: list[Measurement]) -> None:
     """One line a value, all digits; nan for what is not defined."""
     windowed = any(result.starts is not None for result in results)
     fields = ["file", "signal", "metric", "parameters", "value", "n", *(["start"] if windowed else [])]
@@ -39,7 +39,7 @@ def print_csv(results: list[Measured]) -> None:
         writer.writerow(record | {"parameters": words})
 
 
-def _records(results: list[Measured]) -> Iterator[dict[str, Any]]:
+def _records(results: list[Measurement]) -> Iterator[dict[str, Any]]:
     for result in results:
         for i, signal in enumerate(result.signals):
             for j, measure in enumerate(result.measures):
@@ -56,7 +56,7 @@ def _tail(measure: Measure, value: float, n: int) -> dict[str, Any]:
     return {"parameters": dict(measure.parameters), "value": value, "n": n}
 
 
-def print_table(results: list[Measured]) -> None:
+def print_table(results: list[Measurement]) -> None:
     """For people: a line a signal; a line a measure where they are many, do not fit or have windows."""
     from rich.console import Console
 
@@ -72,7 +72,7 @@ def print_table(results: list[Measured]) -> None:
     console.print(table, soft_wrap=True)
 
 
-def _filled(fill: Callable[[Table, list[Measured]], None], results: list[Measured], terminal: bool) -> Table:
+def _filled(fill: Callable[[Table, list[Measurement]], None], results: list[Measurement], terminal: bool) -> Table:
     from rich import box
     from rich.table import Table
 
@@ -81,14 +81,14 @@ def _filled(fill: Callable[[Table, list[Measured]], None], results: list[Measure
     return table
 
 
-def _fill_wide(table: Table, results: list[Measured]) -> None:
+def _fill_wide(table: Table, results: list[Measurement]) -> None:
     _head(table, ["file", "signal"], ["n", *map(str, results[0].measures)])
     for result in results:
         for i, signal in enumerate(result.signals):
             _line(table, [result.file, signal or ""], [f"{result.n}", *map(_digits, result.values[:, i])])
 
 
-def _fill_long(table: Table, results: list[Measured]) -> None:
+def _fill_long(table: Table, results: list[Measurement]) -> None:
     _head(table, ["file", "signal", "metric"], ["n", "value"])
     for result in results:
         for i, signal in enumerate(result.signals):
@@ -96,7 +96,7 @@ def _fill_long(table: Table, results: list[Measured]) -> None:
                 _line(table, [result.file, signal or "", str(measure)], [f"{result.n}", _digits(result.values[j, i])])
 
 
-def _fill_windowed(table: Table, results: list[Measured]) -> None:
+def _fill_windowed(table: Table, results: list[Measurement]) -> None:
     """A summary: the windows themselves are in --csv and --json."""
     _head(table, ["file", "signal", "metric"], ["windows", "least", "median", "most", "sparsest at"])
     for result in results:
@@ -105,7 +105,7 @@ def _fill_windowed(table: Table, results: list[Measured]) -> None:
                 _line(table, [result.file, signal or "", str(measure)], _summary(result, measure, result.values[j, i]))
 
 
-def _summary(result: Measured, measure: Measure, values: Any) -> list[str]:
+def _summary(result: Measurement, measure: Measure, values: Any) -> list[str]:
     import numpy as np
 
     from ..metrics.catalogue import METRICS

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from .manners import AsJson, Quiet, print_facts, print_json, printer
+from .console import AsJson, Quiet, print_facts, print_json, printer
 
 if TYPE_CHECKING:
     from rich.table import Table

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from ..errors import InvalidInput
-from .manners import AsJson, Quiet, print_facts, print_json, progress
+from .console import AsJson, Quiet, print_facts, print_json, progress
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -163,7 +163,7 @@ def _recover_files(
 
 
 def _check_output(path: Path, endings: tuple[str, ...]) -> None:
-    from ..report.destination import check_destination
+    from .._platform.files import check_destination
 
     if path.suffix.lower() not in endings:
         raise InvalidInput(f"{path}: the ending must be one of {', '.join(endings)}, got {path.suffix or 'none'!r}")
@@ -205,7 +205,7 @@ def _write(path: Path, x: NDArray[Any]) -> None:
     """In the format of its ending; text has one number a line, with all its digits."""
     import numpy as np
 
-    from ..report.destination import replace_file
+    from .._platform.files import replace_file
 
     file = io.BytesIO()
     if path.suffix.lower() == ".npy":
@@ -295,8 +295,8 @@ def _demonstrate(name: str, plot: Path | None, output: Path | None, seed: int, *
 
         shown = DEMONSTRATIONS[name](seed)
         bar.update(task, description="drawing")
-        from ..report.destination import replace_file
-        from ..report.recovered import draw
+        from .._platform.files import replace_file
+        from ..plots.before_after import draw
 
         replace_file(picture, draw(shown, picture.suffix.lower()[1:]))
         if output is not None:

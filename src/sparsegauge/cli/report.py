@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from .manners import Quiet, progress
+from .console import Quiet, progress
 
 if TYPE_CHECKING:
     from rich.progress import Progress
@@ -24,7 +24,7 @@ def report(
     quiet: Quiet = False,
 ) -> None:
     """Write one HTML page that opens offline: signals measured and ranked, laws, recoveries, and a study."""
-    from ..report.destination import check_destination, replace_file
+    from .._platform.files import check_destination, replace_file
 
     page = output.absolute()
     check_destination(page)  # before the work, not after it
@@ -36,8 +36,8 @@ def report(
 
 def _make_page(store: Path | None, bar: Progress) -> str:
     task = bar.add_task("loading", total=None)
-    from ..report.contents import STEPS, gather
     from ..report.page import render
+    from ..report.sections import STEPS, gather
 
     bar.update(task, total=len(STEPS) + 2)
     contents = gather(store, progress=lambda step: bar.update(task, description=STEPS[step], advance=1))

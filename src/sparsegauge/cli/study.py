@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from .manners import Quiet, progress
+from .console import Quiet, progress
 
 if TYPE_CHECKING:
     from concurrent.futures import Executor
@@ -85,7 +85,7 @@ def export(
     quiet: Quiet = False,
 ) -> None:
     """Write the table of a study to one file."""
-    from ..report.destination import check_destination
+    from .._platform.files import check_destination
     from ..study import tables
 
     target = output.absolute()
@@ -112,7 +112,7 @@ def figures(
     """
     with progress(quiet=quiet) as bar, _warnings_as_lines():
         task = bar.add_task("loading", total=None)
-        from ..study.figures.drawing import save_figures
+        from ..plots.study_figures import save_figures
         from ..study.summary import summarise
 
         def announce(name: str) -> None:
@@ -188,10 +188,10 @@ def _executor(workers: int | None, dask: str | None) -> Iterator[Executor | None
 
 @contextlib.contextmanager
 def _client(workers: int | None, address: str) -> Iterator[Any]:
+    from .._platform.extras import import_extra
     from ..errors import InvalidInput
-    from ..study.parts import extra
 
-    distributed = extra("distributed", "dask")
+    distributed = import_extra("distributed", "--dask", extra="dask")
     if address == "local":
         options = {"n_workers": workers, "threads_per_worker": 1, "dashboard_address": None}
         before = signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is for the driver: the workers inherit this

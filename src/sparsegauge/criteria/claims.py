@@ -8,16 +8,13 @@ from collections.abc import Iterator
 from dataclasses import asdict, dataclass
 from typing import Any
 
-from ..errors import InvalidInput, MissingExtra
+from .._platform.extras import import_extra
+from ..errors import InvalidInput
 
 
 def frame(rows: list[dict[str, Any]]) -> Any:
     """Rows as a pandas DataFrame whose index is their first entry (extra `study`)."""
-    try:
-        import pandas as pd
-    except ImportError as error:
-        raise MissingExtra("a table needs pandas; pip install 'sparsegauge[study]'") from error
-    return pd.DataFrame(rows).set_index(next(iter(rows[0])))
+    return import_extra("pandas", "a table").DataFrame(rows).set_index(next(iter(rows[0])))
 
 
 VERDICTS = ("true", "false", "misprint", "undecided")

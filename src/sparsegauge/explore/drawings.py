@@ -10,7 +10,8 @@ from bokeh.models.annotations.geometry import Span
 from bokeh.plotting import figure
 
 from .._arrays import Array
-from .model import ORDERS, REPRESENTATIONS, Bars
+from ..signals import REPRESENTATIONS
+from .model import ORDERS, Bars
 from .trial import LONGEST, Frame
 
 # Each stands out from white and from near black by 3 to 1 or more, and blue and orange differ for every eye.

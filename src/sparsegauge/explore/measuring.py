@@ -14,9 +14,9 @@ import panel as pn
 import panel_material_ui as pmui
 
 from ..errors import InvalidInput
-from ..signals import DEMOS
+from ..signals import DEMOS, REPRESENTATIONS
 from . import drawings, layout, ranking
-from .model import REPRESENTATIONS, Coefficients, Signal, contributions, demo_signal
+from .model import Coefficients, Signal, contributions, demo_signal
 from .soon import Soon
 from .upload import read_upload
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import functools
 import itertools
-from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
@@ -14,14 +13,12 @@ from numpy.typing import NDArray
 from .._arrays import Array
 from ..errors import InvalidInput
 from ..metrics.gds import gds, gds_gradient, gds_profile
-from ..signals import DEMOS, dct, demo, wavelet
+from ..signals import DEMOS, REPRESENTATIONS, demo
 
 ORDERS = np.unique(np.concatenate([np.arange(1, 3, 0.25), np.arange(3, 8, 0.5), np.arange(8, 20.5)]))
 LONGEST = 1 << 18  # samples; more would make the slider lag
 MOST_POINTS = 512  # of a drawn line: about as many as there are pixels
 MOST_BARS = 40
-
-REPRESENTATIONS: dict[str, Callable[[Array], Array]] = {"samples": np.asarray, "DCT": dct, "wavelet": wavelet}
 
 
 @dataclass(frozen=True)

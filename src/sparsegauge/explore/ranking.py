@@ -16,8 +16,8 @@ import numpy as np
 from .._arrays import Array
 from ..metrics.catalogue import METRICS
 from ..metrics.gds import gds
-from ..signals import DEMOS, demo
-from .model import REPRESENTATIONS, coefficients
+from ..signals import DEMOS, REPRESENTATIONS, demo
+from .model import coefficients
 
 PATCH = 32
 SAME = 1e-9  # relative difference of values that are tied: rounding must not break ties

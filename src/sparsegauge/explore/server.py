@@ -2,23 +2,21 @@
 
 from __future__ import annotations
 
-import importlib.util
 import ipaddress
 import logging
 import secrets
 import socket
 from typing import Any
 
-from ..errors import InvalidInput, MissingExtra
+from .._platform.extras import check_extras
+from ..errors import InvalidInput
 
 MODULES = ("bokeh", "panel", "panel_material_ui", "tornado")
 
 
 def check_extra() -> None:
-    """Whether all that the page needs is installed."""
-    for module in MODULES:
-        if importlib.util.find_spec(module) is None:
-            raise MissingExtra(f"the page needs {module}; pip install 'sparsegauge[explore]'")
+    """Raise `MissingExtra` unless all that the page needs is installed."""
+    check_extras(MODULES, "the page", extra="explore")
 
 
 def is_loopback(address: str) -> bool:

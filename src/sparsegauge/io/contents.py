@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import errno
-import importlib
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -13,7 +12,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ..errors import InvalidInput, MissingExtra, SparsegaugeError
+from ..errors import InvalidInput, SparsegaugeError
 
 BLOCK_BYTES = 1 << 23  # what is held of a file that is read in pieces
 LARGEST_SURPRISE, LARGEST_RATIO = 1 << 30, 100  # a file may grow past the first, or past the second, but not both
@@ -108,11 +107,3 @@ def choose(path: Path, key: str | None, names: list[str], what: str) -> list[int
         known = ", ".join(map(repr, names[:20])) + (", ..." if len(names) > 20 else "")
         raise InvalidInput(f"{shown(path)} has no {what} of numbers called {key!r}; it has {known or 'none'}")
     return [names.index(key)]
-
-
-def extra(module: str, purpose: str) -> Any:
-    """An optional module, or an error that names the pip command."""
-    try:
-        return importlib.import_module(module)
-    except ImportError as error:
-        raise MissingExtra(f"{purpose} needs {module}; pip install 'sparsegauge[study]'") from error

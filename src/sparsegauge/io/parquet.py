@@ -9,13 +9,15 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from .._platform.extras import import_extra
 from ..errors import InvalidInput
-from .contents import BLOCK_BYTES, Contents, choose, extra, reading, refuse_bomb, shown
+from .contents import BLOCK_BYTES, Contents, choose, reading, refuse_bomb, shown
 
 
 def read_parquet(path: Path, key: str | None, note: Callable[[str], None]) -> list[Contents]:
     """The columns of numbers, nulls as nan."""
-    parquet, arrow = extra("pyarrow.parquet", "reading Parquet"), extra("pyarrow", "reading Parquet")
+    purpose = "reading Parquet"
+    parquet, arrow = import_extra("pyarrow.parquet", purpose), import_extra("pyarrow", purpose)
     kind = "a Parquet table"
     with reading(path, kind), _opened(parquet, path) as file:
         schema, rows = file.schema_arrow, file.metadata.num_rows

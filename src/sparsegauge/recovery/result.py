@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .._arrays import Array, Indices
-from ..errors import MissingExtra
+from .._platform.extras import import_extra
 from .status import Status
 
 NOT_ZERO = 1e-6  # in units of the largest: what `support` counts as a non-zero
@@ -278,10 +278,7 @@ class Recoveries(Sequence[Recovery]):
 
     def to_frame(self) -> Any:
         """Return a pandas DataFrame with one row per column of Y (extra `study`)."""
-        try:
-            import pandas as pd
-        except ImportError as error:
-            raise MissingExtra("a table needs pandas; pip install 'sparsegauge[study]'") from error
+        pd = import_extra("pandas", "a table")
         words = ("success", "status", "nonzeros", "residual", "noise", "certified", "nit", "fun", "message")
         return pd.DataFrame({word: getattr(self, word) for word in words}).rename_axis("column")
 

@@ -1,6 +1,5 @@
-"""One self-contained HTML page from results, and the pictures that other verbs write.
+"""Pages from results: one self-contained HTML page per file.
 
-A file a section works out plain data (`demos.py`, `ranking.py`, `laws.py`, `recoveries.py`, `study.py`), `contents.py`
-gathers them, `figures.py` and `recovery_figures.py` draw data as SVG, `typeset.py` sets formulas, `page.py` puts all
-that into the templates next to it, and `destination.py` writes the page. Data flows that way only.
+Each section is computed as plain data in a file of its own; `sections.py` gathers them, `page.py` puts them into the
+templates. `measurement_page.py` writes the page of `sparsegauge measure --plot`.
 """

@@ -1,14 +1,14 @@
-"""What a store needs of the operating system: files that are whole, and a lock that dies with its owner."""
+"""What a store needs of the operating system: a lock that dies with its owner, and files written in one step."""
 
 from __future__ import annotations
 
 import contextlib
 import os
-import secrets
 import socket
 import time
 from pathlib import Path
 
+from .._platform.files import replace_file
 from ..errors import SparsegaugeError
 
 TRIES, PAUSE = 5, 0.1  # somebody who only asks whether it is locked holds it for a moment
@@ -85,44 +85,10 @@ def _locked(handle: int, *, shared: bool = False) -> bool:
     return True
 
 
-def write_whole(path: Path, data: bytes) -> None:
-    """All of it or nothing, and on the disk before this returns."""
-    draft = path.with_name(f".{secrets.token_hex(8)}.tmp")
+def write_to_store(path: Path, data: bytes) -> None:
+    """Write a file of a store in one step; an error says that what was stored before is safe."""
     try:
-        with draft.open("xb") as file:
-            file.write(data)
-            file.flush()
-            os.fsync(file.fileno())
-        os.replace(draft, path)
-        sync_directory(path.parent)
-    except BaseException as error:
-        with contextlib.suppress(OSError):
-            draft.unlink(missing_ok=True)
-        if isinstance(error, OSError):
-            raise _unwritable(path, error) from error
-        raise
-
-
-def sync_directory(directory: Path) -> None:
-    """The new name too is on the disk; where directories cannot be opened (Windows), renaming has to do."""
-    if os.name == "nt":
-        return
-    handle = os.open(directory, os.O_RDONLY)
-    try:
-        os.fsync(handle)
-    finally:
-        os.close(handle)
-
-
-def _unwritable(path: Path, error: OSError) -> OSError:
-    reason = f"cannot be written ({error.strerror}); what is stored is safe: mend this and run again to go on"
-    return OSError(error.errno, reason, str(path))
-
-
-def make_directory(directory: Path) -> None:
-    """Unless it is there."""
-    try:
-        directory.mkdir(parents=True, exist_ok=True)
+        replace_file(path, data)
     except OSError as error:
-        reason = f"cannot be a directory to write to ({error.strerror})"
-        raise OSError(error.errno, reason, str(directory)) from error
+        reason = f"cannot be written ({error.strerror}); what is stored is safe: mend this and run again to go on"
+        raise OSError(error.errno, reason, str(path)) from error

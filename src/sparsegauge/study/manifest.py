@@ -15,7 +15,7 @@ from typing import Any
 
 from .. import __version__, _compiled
 from ..errors import InvalidInput, StaleStudy
-from .disk import write_whole
+from .disk import write_to_store
 from .plan import Study
 
 FORMAT = 1
@@ -78,7 +78,7 @@ class Manifest:
 
     def _write(self, directory: Path) -> None:
         words = {"study": self.study.to_dict(), "versions": self.versions, "fingerprint": self.fingerprint}
-        write_whole(directory / "manifest.json", (json.dumps(words, indent=1) + "\n").encode())
+        write_to_store(directory / "manifest.json", (json.dumps(words, indent=1) + "\n").encode())
 
 
 def _fingerprint(study: Study) -> str:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import hashlib
-import importlib
 import time
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -13,24 +12,18 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ..errors import MissingExtra
+from .._platform.extras import import_extra
 from .plan import AXES, Cell, Study
 
 MEASURED = {"mse": "float64", "relative_error": "float64", "success": "bool", "nit": "int64"}
+
+NEEDS = "a study"
 
 Columns = dict[str, NDArray[Any]]
 
 
 class Damaged(Exception):
     """Why a part cannot be trusted."""
-
-
-def extra(module: str, name: str = "study") -> Any:
-    """An optional module, or an error that names the pip command."""
-    try:
-        return importlib.import_module(module)
-    except ImportError as error:
-        raise MissingExtra(f"studies need {module}; pip install 'sparsegauge[{name}]'") from error
 
 
 @dataclass(frozen=True)
@@ -136,7 +129,7 @@ def _codes(study: Study, axis: str, rows: Columns) -> NDArray[np.intp]:
 
 def encoded(columns: Columns, fingerprint: str) -> bytes:
     """Columns as the content of a part."""
-    arrow, parquet = extra("pyarrow"), extra("pyarrow.parquet")
+    arrow, parquet = import_extra("pyarrow", NEEDS), import_extra("pyarrow.parquet", NEEDS)
     table = arrow.table({name: _arrow_column(arrow, column) for name, column in columns.items()})
     sink = arrow.BufferOutputStream()
     parquet.write_table(table.replace_schema_metadata({"study": fingerprint}), sink, compression="zstd")
@@ -164,7 +157,7 @@ def read_parts(
 
 def _read_part(path: Path, template: Columns, fingerprint: str) -> Columns:
     """A part's columns, with the names and types of the template."""
-    arrow, parquet = extra("pyarrow"), extra("pyarrow.parquet")
+    arrow, parquet = import_extra("pyarrow", NEEDS), import_extra("pyarrow.parquet", NEEDS)
     data = path.read_bytes()
     if part_name(data) != path.name:
         raise Damaged("is damaged (its content does not have the checksum in its name)")

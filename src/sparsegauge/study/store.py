@@ -23,9 +23,11 @@ from pathlib import Path
 
 import numpy as np
 
-from .disk import Lock, is_locked, make_directory, sync_directory, write_whole
+from .._platform.extras import import_extra
+from .._platform.files import make_directory, sync_directory
+from .disk import Lock, is_locked, write_to_store
 from .manifest import PLACES, Manifest, StudyWarning
-from .parts import Columns, Results, empty_timings, encoded, extra, joined, part_name, read_parts, rows_of, timing_of
+from .parts import NEEDS, Columns, Results, empty_timings, encoded, joined, part_name, read_parts, rows_of, timing_of
 from .plan import Cell, Study
 
 SHARE, SHORTEST, LONGEST = 0.02, 0.2, 10.0  # a part holds the last 2 % of a run, in these seconds: what a kill may cost
@@ -67,7 +69,7 @@ class Store:
     @contextlib.contextmanager
     def opened(cls, path: str | PathLike[str], study: Study) -> Iterator[Store]:
         """Locked, checked against the study, swept and read; what is added is written, however the block ends."""
-        extra("pyarrow")
+        import_extra("pyarrow", NEEDS)
         directory = Path(path)
         make_directory(directory)
         with Lock(directory):
@@ -98,7 +100,7 @@ class Store:
             return
         for place, columns in (("results", self._rows), ("timings", self._timings)):
             data = encoded(joined(columns), self.manifest.fingerprint)
-            write_whole(self.path / place / part_name(data), data)
+            write_to_store(self.path / place / part_name(data), data)
         self._rows, self._timings, self._written = [], [], time.monotonic()
 
 

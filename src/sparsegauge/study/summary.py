@@ -20,8 +20,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .._arrays import Array, check_choice
+from .._platform.files import replace_file
 from ..errors import InvalidInput
-from .disk import write_whole
 from .manifest import Manifest
 from .tables import AVERAGED, averages, read
 
@@ -102,7 +102,7 @@ class Summary:
         arrays: dict[str, Any] = {name: array.astype(kinds[name]) for name, array in self.values.items()}
         file = io.BytesIO()
         np.savez_compressed(file, about=np.array(about), **arrays)
-        write_whole(Path(path), file.getvalue())
+        replace_file(Path(path), file.getvalue())
 
     @classmethod
     def load(cls, path: str | PathLike[str]) -> Summary:

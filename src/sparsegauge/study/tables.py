@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import os
-import secrets
 import warnings
 from os import PathLike
 from pathlib import Path
@@ -12,9 +10,11 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
+from .._platform.extras import import_extra
+from .._platform.files import draft_of
 from ..errors import InvalidInput
 from .manifest import StudyWarning
-from .parts import Results, extra
+from .parts import NEEDS, Results
 from .plan import AXES
 from .store import read_results, read_timings
 
@@ -39,7 +39,7 @@ def load_study(store: str | PathLike[str]) -> pd.DataFrame:
     store : path
         The directory that `run_study` wrote to.
     """
-    pandas = extra("pandas")
+    pandas = import_extra("pandas", NEEDS)
     results = read(store)
     study = results.study
     place = dict(zip((*AXES, "trial"), np.nonzero(results.present), strict=True))
@@ -65,7 +65,7 @@ def study_dataset(store: str | PathLike[str]) -> xr.Dataset:
     store : path
         The directory that `run_study` wrote to.
     """
-    xarray = extra("xarray")
+    xarray = import_extra("xarray", NEEDS)
     results = read(store)
     axes = results.study.axes
     present, arrays = _squeezed(results)
@@ -109,24 +109,20 @@ def timings(store: str | PathLike[str]) -> pd.DataFrame:
     One row a unit: `distributions`, `nonzeros`, `measurements`, `first_trial`, `trials`, `seconds` (all its orders and
     levels of noise), `worker` (host:process), `session` (when the run began) and `finished`, both in Unix time.
     """
-    return extra("pandas").DataFrame(read_timings(store))
+    return import_extra("pandas", NEEDS).DataFrame(read_timings(store))
 
 
 def export(store: str | PathLike[str], path: str | PathLike[str]) -> None:
     """The table as ``.parquet`` or ``.csv``, or the dataset as ``.nc``; an old file there is replaced in one step."""
     target = Path(path)
     check_format(target)
-    draft = target.with_name(f".{secrets.token_hex(8)}{target.suffix}")
-    try:
+    with draft_of(target) as draft:
         if target.suffix == ".nc":
             study_dataset(store).to_netcdf(draft, engine="scipy")
         elif target.suffix == ".csv":
             load_study(store).to_csv(draft, index=False)
         else:
             load_study(store).to_parquet(draft, index=False)
-        os.replace(draft, target)
-    finally:
-        draft.unlink(missing_ok=True)
 
 
 def check_format(path: Path) -> None:

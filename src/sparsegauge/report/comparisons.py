@@ -1,4 +1,4 @@
-"""Three signals recovered from few random sums, ours beside what everybody knows: plain data for the page."""
+"""Recover three signals from few random sums, by our solver and by baselines: data and figures for the page."""
 
 from __future__ import annotations
 
@@ -7,8 +7,10 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
+from markupsafe import Markup
 
 from .._arrays import Array
+from ..plots.recovery_charts import photo_detail, spike_chart, trace_chart
 from ..recovery import demos
 from ..recovery.baselines import BasisPursuit, MinimumNorm
 from ..recovery.entry import recover_signal
@@ -19,13 +21,13 @@ from ..simulate import gaussian_matrix, sparse_signal
 
 LENGTH, NONZEROS, MEASUREMENTS = 100, 30, 52
 SEED = 0
-LEAST, L1, OURS = "minimum norm", "basis pursuit (ℓ₁)", "GDSReweighted (ours)"
-ZERO = 1e-3  # of the largest: below it, a coefficient counts as one of those that were zero
+MINIMUM_NORM, L1, OURS = "minimum norm", "basis pursuit (ℓ₁)", "GDSReweighted (ours)"
+COUNTS_AS_ZERO = 1e-3  # relative to the largest coefficient
 
 
 @dataclass(frozen=True)
 class Attempt:
-    """What one solver found, how far off it is, and whether it could certify that."""
+    """What one solver found, its errors, and whether it could certify the result."""
 
     solver: str
     values: Array
@@ -46,8 +48,8 @@ class Comparison:
 
 
 @functools.cache
-def make_recoveries() -> tuple[Comparison, ...]:
-    """An exactly sparse signal, an electrocardiogram and a photograph, in seconds; worked out once."""
+def compare_solvers() -> tuple[Comparison, ...]:
+    """Recover an exactly sparse signal, an electrocardiogram and a photograph; the result is kept."""
     return sparse(), ecg(), picture()
 
 
@@ -55,12 +57,12 @@ def sparse() -> Comparison:
     """Thirty spikes, from fewer sums than the l1 norm needs."""
     truth = sparse_signal(LENGTH, NONZEROS, "uniform", signs="random", rng=SEED)
     A = gaussian_matrix(MEASUREMENTS, LENGTH, rng=SEED + 1)
-    solvers = {LEAST: MinimumNorm(), L1: BasisPursuit(), OURS: GDSReweighted()}
+    solvers = {MINIMUM_NORM: MinimumNorm(), L1: BasisPursuit(), OURS: GDSReweighted()}
     found = {label: recover_signal(A, A @ truth, solver=solver, rng=SEED) for label, solver in solvers.items()}
 
     def errors(x: Array) -> dict[str, str]:
         size = np.abs(truth).max()
-        wrong = np.count_nonzero((np.abs(x) > ZERO * size) != (truth != 0))
+        wrong = np.count_nonzero((np.abs(x) > COUNTS_AS_ZERO * size) != (truth != 0))
         return {"relative error": f"{relative_error(x, truth):.2g}", "coefficients wrongly (non-)zero": str(wrong)}
 
     return Comparison(
@@ -91,7 +93,7 @@ def ecg() -> Comparison:
         "none is exactly zero. So nothing can be certified, and nothing is.",
         truth,
         (
-            _least(sums.least_norm(), errors),
+            _minimum_norm(sums.least_norm(), errors),
             *(_attempt(label, sums.synthesis @ recovery.x, recovery, errors) for label, recovery in found.items()),
         ),
     )
@@ -110,13 +112,32 @@ def picture() -> Comparison:
         f"{shown.truth.size:,} pixels from {100 * shown.measurements / shown.truth.size:.0f} % as many random sums; "
         "recovered in db4 wavelets with products alone. (For basis pursuit this is out of reach.)",
         shown.truth,
-        (_least(shown.least_norm, errors), _attempt(OURS, shown.recovered, shown.recovery, errors)),
+        (_minimum_norm(shown.least_norm, errors), _attempt(OURS, shown.recovered, shown.recovery, errors)),
     )
 
 
-def _least(x: Array, errors: Callable[[Array], dict[str, str]]) -> Attempt:
-    return Attempt(LEAST, x, errors(x), False, "the smallest signal that explains the sums; nothing makes it sparse")
+def _minimum_norm(x: Array, errors: Callable[[Array], dict[str, str]]) -> Attempt:
+    return Attempt(
+        MINIMUM_NORM, x, errors(x), False, "the smallest signal that explains the sums; nothing makes it sparse"
+    )
 
 
 def _attempt(label: str, x: Array, recovery: Recovery, errors: Callable[[Array], dict[str, str]]) -> Attempt:
     return Attempt(label, x, errors(x), recovery.certified, recovery.certificate_reason)
+
+
+def draw_comparison(comparison: Comparison) -> dict[str, Markup]:
+    """Return one figure per solver, all of a comparison on the same scale; of a photograph, the original too."""
+    if comparison.truth.ndim == 2:
+        values = {"the original": comparison.truth} | {a.solver: a.values for a in comparison.attempts}
+        return {label: photo_detail(label, array) for label, array in values.items()}
+    draw = spike_chart if comparison.name == "sparse" else trace_chart
+    return {
+        a.solver: draw(f"{comparison.name}-{a.solver}", _describe(comparison, a), comparison.truth, a.values)
+        for a in comparison.attempts
+    }
+
+
+def _describe(comparison: Comparison, attempt: Attempt) -> str:
+    errors = ", ".join(f"{name} {value}" for name, value in attempt.errors.items())
+    return f"{comparison.title}, {attempt.solver}, over the true signal: {errors}."

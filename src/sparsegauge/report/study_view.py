@@ -1,4 +1,4 @@
-"""A study's errors over (order, measurements): plain data for the maps, the tables and the form of the page."""
+"""Arrange a study's errors over (order, measurements) for the maps, the tables and the form of the page."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The manners of the whole command line, for every verb there is: exit codes, errors, pipes, colours, completion."""
+"""Output and exit codes of the whole command line, for every verb: errors, pipes, colours, completion."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from pathlib import Path
 import pytest
 
 import sparsegauge
-from sparsegauge.cli import app, main, manners
+from sparsegauge.cli import app, console, main
 
 HEAVY = ("numpy", "numba", "scipy", "matplotlib", "pywt", "sklearn", "jinja2", "pandas", "panel")
 COLOUR = re.compile(r"\x1b\[[\d;]*(?<!\d)(3[0-8]|9[0-7])(?!\d)[\d;]*m")
@@ -204,7 +204,7 @@ def test_a_reader_that_leaves_early_hears_nothing(arguments):
 
 def test_a_narrow_encoding_is_no_error():
     done = subprocess.run(
-        [sys.executable, "-c", "from sparsegauge.cli.manners import print_facts; print_facts({'error': '1 ± 0'})"],
+        [sys.executable, "-c", "from sparsegauge.cli.console import print_facts; print_facts({'error': '1 ± 0'})"],
         capture_output=True, text=True, env=os.environ | {"PYTHONIOENCODING": "ascii"}, check=False,
     )  # fmt: skip
     assert (done.returncode, done.stdout, done.stderr) == (0, "error  1 ? 0\n", "")
@@ -279,5 +279,5 @@ def test_help_takes_at_most_four_times_as_long_as_importing_numpy():
     ],
 )
 def test_json_is_readable_everywhere(capsys, value, written):
-    manners.print_json(value)
+    console.print_json(value)
     assert json.loads(capsys.readouterr().out) == json.loads(written)

@@ -1,4 +1,4 @@
-"""From files to numbers: what `sparsegauge measure` prints and draws."""
+"""Measure the signals in files: what `sparsegauge measure` prints and draws."""
 
 from __future__ import annotations
 
@@ -12,17 +12,18 @@ import numpy as np
 from numpy.lib.array_utils import normalize_axis_index
 from numpy.typing import NDArray
 
-from .._arrays import Array, check_choice, check_order
-from .._arrays.signals import NAN_POLICIES
-from ..errors import InvalidInput
-from ..io import Contents, open_file, spooled
-from ..metrics.catalogue import METRICS, check_parameters, find_metric
-from ..metrics.gds import gds_profile
-from ..signals import check_transform, stream_windows, transform
-from .measured import MAP_ORDERS, MOST_SIGNALS, Drawing, Map, Trace, curves
+from ._arrays import Array, check_choice, check_order
+from ._arrays.signals import NAN_POLICIES
+from .errors import InvalidInput
+from .io import Contents, open_file, spooled
+from .metrics.catalogue import METRICS, check_parameters, find_metric
+from .metrics.gds import gds_profile
+from .profiles import MAP_ORDERS, Drawing, Map, Trace, compute_curves
+from .signals import check_transform, stream_windows, transform
 
 DEFAULT_ORDERS = "1,2,4"
-BATCH_VALUES = 1 << 20  # windows overlap, and metrics copy them: this many values at a time
+VALUES_PER_BATCH = 1 << 20  # windows overlap, and metrics copy them
+MOST_DRAWN = 8  # signals; nobody could tell more lines apart
 STANDARD_INPUT = "standard input"
 
 Say = Callable[[str], None]
@@ -31,19 +32,19 @@ Axis = int | Literal["none", "usual"]
 
 @dataclass(frozen=True)
 class Measure:
-    """A metric with all its parameters."""
+    """A metric with the values of all its parameters."""
 
     metric: str
     parameters: dict[str, float]
 
     def __str__(self) -> str:
-        """As in "pq_mean p=0.5 q=2"."""
+        """Return text such as "pq_mean p=0.5 q=2"."""
         return " ".join([self.metric, *(f"{name}={value:g}" for name, value in self.parameters.items())])
 
 
 @dataclass(frozen=True)
 class Request:
-    """What was asked for on the command line."""
+    """What to measure, and how."""
 
     measures: list[Measure]
     axis: Axis = "usual"
@@ -55,7 +56,7 @@ class Request:
     curves: bool = False
 
     def check(self) -> None:
-        """Refuse what no file could make right, before any file is read."""
+        """Raise `InvalidInput` for options that no file can satisfy, before any file is read."""
         check_transform(self.transform)
         check_choice("--nan-policy", self.nan_policy, NAN_POLICIES)
         if self.axis == "none" and self.window is not None:
@@ -63,8 +64,8 @@ class Request:
 
 
 @dataclass(frozen=True)
-class Measured:
-    """What came out for one array of a file: values[measure, signal], or values[measure, signal, window]."""
+class Measurement:
+    """The values of one array of a file: values[measure, signal], or values[measure, signal, window]."""
 
     file: str
     signals: list[str | None]
@@ -76,7 +77,7 @@ class Measured:
 
 
 def parse_measures(metrics: list[str] | None, orders: str | None, every: bool) -> list[Measure]:
-    """The metrics that were named, gds once for each order."""
+    """Return one measure per named metric, and for gds one per order."""
     if every and metrics:
         raise InvalidInput("--all has every metric already; leave out --metric, or --all")
     names = list(METRICS) if every else [find_metric(name).name for name in metrics or ["gds"]]
@@ -101,7 +102,7 @@ def _orders(text: str) -> list[float]:
 
 
 def parse_axis(text: str | None) -> Axis:
-    """A dimension, "none" to flatten, or "usual": what is usual for the kind of file."""
+    """Return a dimension, "none" to flatten, or "usual", the default of the kind of file."""
     if text is None:
         return "usual"
     if text.strip().lower() == "none":
@@ -112,8 +113,8 @@ def parse_axis(text: str | None) -> Axis:
         raise InvalidInput(f"--axis takes a whole number, or none to flatten, got {text!r}") from error
 
 
-def measure_file(argument: str, request: Request, show: Say, note: Say) -> list[Measured]:
-    """Every array of one file; `show` hears how far it is, `note` what was left out."""
+def measure_file(argument: str, request: Request, show: Say, note: Say) -> list[Measurement]:
+    """Measure every array of one file; call `show` with the progress and `note` with what was left out."""
     label = STANDARD_INPUT if argument == "-" else argument
     show(f"reading {label}")
     with spooled(argument, sys.stdin.buffer) as path:
@@ -127,16 +128,16 @@ def measure_file(argument: str, request: Request, show: Say, note: Say) -> list[
                 f"{label} does not fit into memory; measure windows of it, as in --window 4096"
             ) from error
         except InvalidInput as error:
-            raise InvalidInput(_explained(str(error), path, label)) from error
+            raise InvalidInput(_explain(str(error), path, label)) from error
 
 
-def _explained(message: str, path: Path, label: str) -> str:
-    """In the words of the command line, and about a file that the user knows."""
+def _explain(message: str, path: Path, label: str) -> str:
+    """Put a message in the words of the command line, with the name of the file that the user gave."""
     message = message.replace(str(path), label).replace("nan_policy='omit'", "--nan-policy omit")
     return message if label in message else f"{label}: {message}"
 
 
-def _measure_contents(label: str, contents: Contents, request: Request, show: Say) -> Measured:
+def _measure_contents(label: str, contents: Contents, request: Request, show: Say) -> Measurement:
     axis = contents.axis if request.axis == "usual" else None if request.axis == "none" else request.axis
     if request.window is not None:
         return _measure_windows(label, contents, axis, request, show)
@@ -148,9 +149,9 @@ def _measure_contents(label: str, contents: Contents, request: Request, show: Sa
     show(f"measuring {label}")
     values = _values(rows, request)
     signals = _names(contents, array.shape, axis)
-    drawn = zip(signals, rows[: MOST_SIGNALS + 1] if request.curves else [], strict=False)
-    drawings: list[Drawing] = [curves(_title(label, name), row) for name, row in drawn]
-    return Measured(label, signals, rows.shape[1], request.measures, values, drawings=drawings)
+    drawn = zip(signals, rows[: MOST_DRAWN + 1] if request.curves else [], strict=False)
+    drawings: list[Drawing] = [compute_curves(_title(label, name), row) for name, row in drawn]
+    return Measurement(label, signals, rows.shape[1], request.measures, values, drawings=drawings)
 
 
 def _rows(array: NDArray[Any], axis: int | None) -> NDArray[Any]:
@@ -161,7 +162,7 @@ def _rows(array: NDArray[Any], axis: int | None) -> NDArray[Any]:
 
 
 def _values(signals: NDArray[Any], request: Request) -> Array:
-    """values[measure, ...] of signals[..., coefficient]."""
+    """Return values[measure, ...] of signals[..., coefficient]."""
     orders = [measure.parameters["order"] for measure in request.measures if measure.metric == "gds"]
     profile = iter(gds_profile(signals, orders, nan_policy=request.nan_policy))  # sorts once for all orders
     return np.array(
@@ -175,7 +176,7 @@ def _values(signals: NDArray[Any], request: Request) -> Array:
 
 
 def _names(contents: Contents, shape: tuple[int, ...], axis: int | None) -> list[str | None]:
-    """One name a signal: of the column, or where it is in the array; None if the file is the signal."""
+    """Return one name per signal: its column, or its place in the array; None if the file is the signal."""
     if axis is None or len(shape) == 1:
         return [contents.name or (contents.labels[0] if len(contents.labels) == 1 else None)]
     if contents.labels and axis == 0:
@@ -188,7 +189,7 @@ def _title(label: str, name: str | None) -> str:
     return Path(label).name if name is None else f"{Path(label).name}: {name}"
 
 
-def _measure_windows(label: str, contents: Contents, axis: int | None, request: Request, show: Say) -> Measured:
+def _measure_windows(label: str, contents: Contents, axis: int | None, request: Request, show: Say) -> Measurement:
     assert request.window is not None
     if axis is None:
         raise InvalidInput(f"{label} is a picture: windows slide along one axis of it; add --axis 0 or --axis 1")
@@ -207,7 +208,7 @@ def _measure_windows(label: str, contents: Contents, axis: int | None, request: 
         coefficients = transform(batch, request.transform, axis=-1)
         values.append(_values(coefficients, request))
         if request.curves and any(measure.metric == "gds" for measure in request.measures):
-            profiles.append(gds_profile(coefficients[: MOST_SIGNALS + 1], MAP_ORDERS, nan_policy=request.nan_policy))
+            profiles.append(gds_profile(coefficients[: MOST_DRAWN + 1], MAP_ORDERS, nan_policy=request.nan_policy))
         starts.append(start + request.hop * np.arange(batch.shape[1]))
         show(f"measuring {label}: {samples:,} samples")
     if not starts:
@@ -218,32 +219,32 @@ def _measure_windows(label: str, contents: Contents, axis: int | None, request: 
     where = np.concatenate(starts)
     axis = normalize_axis_index(along, len(shape))
     names = _names(contents, (*shape[:axis], samples, *shape[axis:-1]), axis)
-    measured = Measured(label, names, request.window, request.measures, np.concatenate(values, axis=-1), where)
+    measurement = Measurement(label, names, request.window, request.measures, np.concatenate(values, axis=-1), where)
     if request.curves:
-        measured.drawings.extend(_drawings(measured, profiles, contents.rate))
-    return measured
+        measurement.drawings.extend(_drawings(measurement, profiles, contents.rate))
+    return measurement
 
 
-def _drawings(measured: Measured, profiles: list[Array], rate: float | None) -> Iterator[Drawing]:
-    """A map a signal where S_p was asked for, and a trace for each other metric."""
-    assert measured.starts is not None
-    middles = measured.starts + 0.5 * np.float64(measured.n)
-    titles = [_title(measured.file, name) for name in measured.signals[: MOST_SIGNALS + 1]]
+def _drawings(measurement: Measurement, profiles: list[Array], rate: float | None) -> Iterator[Drawing]:
+    """Yield one map per signal where S_p was asked for, and one trace per other metric."""
+    assert measurement.starts is not None
+    middles = measurement.starts + 0.5 * np.float64(measurement.n)
+    titles = [_title(measurement.file, name) for name in measurement.signals[: MOST_DRAWN + 1]]
     if profiles:
         maps = np.concatenate(profiles, axis=-1)
         yield from (Map(title, middles, maps[:, i], rate) for i, title in enumerate(titles))
-    for measure, values in zip(measured.measures, measured.values, strict=True):
+    for measure, values in zip(measurement.measures, measurement.values, strict=True):
         if measure.metric != "gds":
             yield Trace(str(measure), titles, middles, values, rate)
 
 
 def _batches(blocks: Iterator[NDArray[Any]], request: Request) -> Iterator[tuple[int, NDArray[Any]]]:
-    """Windows as [signal, window, sample], a few at a time."""
+    """Yield windows as [signal, window, sample], a few at a time."""
     assert request.window is not None
     for start, view in stream_windows(blocks, request.window, request.hop):
         count = view.shape[-2]
         signals = view.size // (count * request.window)
-        step = max(1, BATCH_VALUES // (signals * request.window))
+        step = max(1, VALUES_PER_BATCH // (signals * request.window))
         for i in range(0, count, step):
             part = view[..., i : i + step, :]
             yield start + i * request.hop, part.reshape(signals, -1, request.window)

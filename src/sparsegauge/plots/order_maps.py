@@ -11,7 +11,7 @@ from matplotlib.figure import Figure
 from matplotlib.ticker import NullFormatter
 from numpy.typing import NDArray
 
-from ..summary import Summary
+from ..study.summary import Summary
 from .style import edges, few, name_of, panels
 
 FLOOR = 1e-4  # of the largest error of a row: below it, all cells look alike

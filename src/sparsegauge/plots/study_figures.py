@@ -9,10 +9,10 @@ from pathlib import Path
 import matplotlib as mpl
 from matplotlib.figure import Figure
 
-from ..disk import make_directory, write_whole
-from ..summary import Summary
-from .lines import optimal_order, over, prototypes
-from .maps import error_maps, success_maps, uncertainty_maps
+from .._platform.files import make_directory, replace_file
+from ..study.summary import Summary
+from .order_lines import optimal_order, over, prototypes
+from .order_maps import error_maps, success_maps, uncertainty_maps
 
 DOTS = 130  # an inch, of a PNG
 
@@ -45,7 +45,7 @@ def save_figure(figure: Figure, path: Path) -> None:
     nameless = {"png": {"Software": None}, "svg": {"Date": None}, "pdf": {"CreationDate": None}}[kind]
     with mpl.rc_context({"svg.hashsalt": "sparsegauge"}):  # else ids are drawn at random
         figure.savefig(file, format=kind, metadata=nameless, dpi=DOTS)
-    write_whole(path, file.getvalue())
+    replace_file(path, file.getvalue())
 
 
 def save_figures(

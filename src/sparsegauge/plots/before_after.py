@@ -1,4 +1,4 @@
-"""A signal before compression and after recovery, as a picture file."""
+"""Draw a signal before compression and after recovery, as a picture file."""
 
 from __future__ import annotations
 
@@ -14,7 +14,8 @@ from .._arrays import Array
 from ..recovery.demos import WHITE, Demonstration
 
 BEFORE, AFTER, ERROR = "0.65", "#0072b2", "#d55e00"
-TOP, LEFT, SIDE = 60, 190, 130  # the detail of the photograph: the face and the camera
+TOP, LEFT, SIDE = 60, 190, 130  # of the face and the camera in the photograph
+DETAIL = (slice(TOP, TOP + SIDE), slice(LEFT, LEFT + SIDE))
 DPI = 110
 
 _STYLE = {
@@ -29,7 +30,7 @@ _STYLE = {
 
 
 def draw(shown: Demonstration, file_format: str) -> bytes:
-    """The file's content; `file_format` is "png" or "svg"."""
+    """Return the content of the file; `file_format` is "png" or "svg"."""
     with matplotlib.style.context(["default", _STYLE]):
         figure = _picture(shown) if shown.truth.ndim == 2 else _trace(shown)
         file = io.BytesIO()
@@ -39,7 +40,7 @@ def draw(shown: Demonstration, file_format: str) -> bytes:
 
 
 def _trace(shown: Demonstration) -> Figure:
-    """The signal, what was recovered, and below their difference on the same scale."""
+    """Draw the signal and what was recovered, and below their difference on the same scale."""
     figure = Figure(figsize=(9, 5.2), layout="constrained")
     above, below = figure.subplots(2, 1, sharex=True, height_ratios=[3, 1])
     quality = shown.quality(shown.recovered)
@@ -61,7 +62,7 @@ def _trace(shown: Demonstration) -> Figure:
 
 
 def _picture(shown: Demonstration) -> Figure:
-    """The photograph, what least squares makes of the sums, and what was recovered; below, the same detail of each."""
+    """Draw the photograph, the least-squares estimate and the recovered one; below, the same detail of each."""
     figure = Figure(figsize=(10, 7), layout="constrained")
     panels = [
         ("before", shown.truth),
@@ -72,7 +73,7 @@ def _picture(shown: Demonstration) -> Figure:
     figure.suptitle(f"{shown.truth.size:,} pixels from {100 * share:.0f} % as many random sums of them")
     for (title, values), whole, detail in zip(panels, *figure.subplots(2, 3), strict=True):
         _show(whole, values)
-        _show(detail, values[TOP : TOP + SIDE, LEFT : LEFT + SIDE])
+        _show(detail, values[DETAIL])
         whole.add_patch(Rectangle((LEFT, TOP), SIDE, SIDE, fill=False, color=ERROR, linewidth=1.5))
         whole.set_title(title)
     return figure

@@ -1,4 +1,4 @@
-"""The demo signals ranked by every metric of the catalogue: plain data for the page."""
+"""Rank the demo signals by every metric of the catalogue: plain data for the page."""
 
 from __future__ import annotations
 
@@ -12,7 +12,8 @@ from scipy.stats import kendalltau, rankdata
 from .._arrays import Array
 from ..criteria.stored import stored_audit
 from ..metrics.catalogue import METRICS, Metric
-from .demos import REPRESENTATIONS, Measured
+from ..signals import REPRESENTATIONS
+from .demo_signals import DemoSignal
 
 REFERENCE = "gds"  # what the others' ranks are compared with: S_2
 ENTERS = {"P4": "scale", "P6": "length"}  # what a metric that breaks the criterion depends on
@@ -67,12 +68,12 @@ class Ranking:
         return tuple(row.metric for row in rows if row.ranks.count(1) != 1)
 
 
-def rank_demos(demos: Sequence[Measured]) -> tuple[Ranking, ...]:
+def rank_demos(demos: Sequence[DemoSignal]) -> tuple[Ranking, ...]:
     """Rank the signals by all metrics at their default parameters, in each representation."""
     return tuple(_ranking(label, demos) for label in REPRESENTATIONS)
 
 
-def _ranking(representation: str, demos: Sequence[Measured]) -> Ranking:
+def _ranking(representation: str, demos: Sequence[DemoSignal]) -> Ranking:
     coefficients = [REPRESENTATIONS[representation](demo.values) for demo in demos]
     values = {name: _sparsities(metric, coefficients) for name, metric in METRICS.items()}
     rows = [_row(metric, values[name], values[REFERENCE]) for name, metric in METRICS.items()]

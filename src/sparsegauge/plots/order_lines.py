@@ -8,9 +8,9 @@ import numpy as np
 from matplotlib.figure import Figure
 from numpy.typing import NDArray
 
-from ..._arrays import Array
-from ...metrics.gds import gds
-from ..summary import Summary, best_order
+from .._arrays import Array
+from ..metrics.gds import gds
+from ..study.summary import Summary, best_order
 from .style import band, few, line, name_of, panels
 
 PROTOTYPE = 100, 40  # N and K of the paper's second figure

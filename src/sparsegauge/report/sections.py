@@ -1,4 +1,4 @@
-"""Everything that the page shows, worked out section by section."""
+"""Compute everything that the page shows, section by section."""
 
 from __future__ import annotations
 
@@ -10,17 +10,17 @@ from pathlib import Path
 
 from ..study.manifest import StudyWarning
 from ..study.summary import SHIPPED, shipped, summarise
-from . import demos
-from .demos import Measured
+from . import demo_signals
+from .comparisons import Comparison, compare_solvers
+from .demo_ranks import Ranking, rank_demos
+from .demo_signals import DemoSignal
 from .laws import Laws, gather_laws
-from .ranking import Ranking, rank_demos
-from .recoveries import Comparison, make_recoveries
-from .study import StudyView, view_study
+from .study_view import StudyView, view_study
 
-SHOWN = "spsa"  # of the summaries that ship
+SHOWN_STUDY = "spsa"
 STEPS = {
     "study": "reading the study",
-    "signals": "measuring the demo signals (compiling, the first time)",
+    "signals": "measuring the demo signals",
     "ranking": "ranking them by every metric",
     "laws": "checking laws and claims",
     "recoveries": "recovering signals from few measurements",
@@ -28,10 +28,10 @@ STEPS = {
 
 
 @dataclass(frozen=True)
-class Contents:
-    """The sections' data; a section without any is left out of the page."""
+class Sections:
+    """The data of the sections; a section without data is left out of the page."""
 
-    demos: list[Measured]
+    demos: list[DemoSignal]
     rankings: tuple[Ranking, ...] = ()
     laws: Laws | None = None
     recoveries: tuple[Comparison, ...] = ()
@@ -40,32 +40,32 @@ class Contents:
 
 def gather(
     store: str | PathLike[str] | None = None, *, progress: Callable[[str], None] = lambda step: None
-) -> Contents:
-    """Work everything out; half a minute, and about two where nothing is compiled yet.
+) -> Sections:
+    """Compute all sections, which takes about half a minute.
 
     Parameters
     ----------
     store : path, optional
-        Of the study to show; by default the one that ships with the package.
+        The store of the study to show; by default the study that ships with the package.
     progress : callable
-        Hears each of `STEPS` before it begins.
+        Called with each key of `STEPS` before that step begins.
     """
     progress("study")  # first, because it is quick and a wrong store should not cost a wait
     study = read_study(store)
     progress("signals")
-    measured = demos.measure_demos()
+    demos = demo_signals.measure_demos()
     progress("ranking")
-    rankings = rank_demos(measured)
+    rankings = rank_demos(demos)
     progress("laws")
     laws = gather_laws()
     progress("recoveries")
-    return Contents(measured, rankings, laws, make_recoveries(), study)
+    return Sections(demos, rankings, laws, compare_solvers(), study)
 
 
 def read_study(store: str | PathLike[str] | None) -> StudyView:
-    """The study of a store, with the warnings that reading it gave as notes; without a store, the shipped one."""
+    """Return the study of a store, with warnings about it as notes; without a store, the shipped study."""
     if store is None:
-        return view_study(shipped(SHOWN), title=f"{SHIPPED[SHOWN]}; it comes with the package")
+        return view_study(shipped(SHOWN_STUDY), title=f"{SHIPPED[SHOWN_STUDY]}; it comes with the package")
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always", StudyWarning)
         summary = summarise(store)
@@ -73,6 +73,6 @@ def read_study(store: str | PathLike[str] | None) -> StudyView:
     for warning in caught:
         if issubclass(warning.category, StudyWarning):
             notes.append(str(warning.message))
-        else:  # not the page's business
+        else:  # it does not concern the page
             warnings.warn_explicit(warning.message, warning.category, warning.filename, warning.lineno)
     return view_study(summary, title=f"the study in {Path(store).resolve().name}", notes=notes)

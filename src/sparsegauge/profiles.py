@@ -1,0 +1,75 @@
+"""What is drawn of a signal, as plain data: S_p over the order, sorted magnitudes, and sparsity over time."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ._arrays import Array
+from .metrics.gds import gds_profile
+
+# denser where profiles bend
+ORDERS = (1, 1.2, 1.4, 1.6, 1.8, 2, 2.25, 2.5, 2.75, 3, 3.5, 4, 5, 6, 8, 10, 12, 14, 16, 18, 20)
+MAP_ORDERS = (1, 2, 3, 4, 6, 8, 12, 16, 20)
+POINTS_PER_CURVE = 150  # enough for a smooth line, however many coefficients there are
+
+
+@dataclass(frozen=True)
+class Decay:
+    """Magnitudes relative to the largest, from the largest down, against the share of coefficients so far."""
+
+    shares: Array
+    magnitudes: Array
+
+
+@dataclass(frozen=True)
+class Curves:
+    """One signal: S_p at `ORDERS`, and the decay of its coefficients; no decay if all are zero or missing."""
+
+    title: str
+    profile: Array
+    decay: Decay | None
+
+
+@dataclass(frozen=True)
+class Map:
+    """One signal in windows: their middles in samples, and S_p at `MAP_ORDERS` as values[order, window]."""
+
+    title: str
+    middles: Array
+    values: Array
+    rate: float | None = None
+
+
+@dataclass(frozen=True)
+class Trace:
+    """One metric of several signals in windows: their middles in samples, and values[signal, window]."""
+
+    title: str
+    signals: Sequence[str]
+    middles: Array
+    values: Array
+    rate: float | None = None
+
+
+Drawing = Curves | Map | Trace
+
+
+def compute_curves(title: str, coefficients: NDArray[Any]) -> Curves:
+    """Return the curves of one signal; NaN is left out."""
+    magnitudes = np.abs(coefficients.astype(np.complex128 if coefficients.dtype.kind == "c" else np.float64))
+    magnitudes = magnitudes[~np.isnan(magnitudes)]
+    if not magnitudes.any():
+        return Curves(title, np.full(len(ORDERS), np.nan), None)
+    return Curves(title, gds_profile(magnitudes, ORDERS), compute_decay(magnitudes))
+
+
+def compute_decay(coefficients: Array) -> Decay:
+    """Return the sorted magnitudes of coefficients that are not all zero, at `POINTS_PER_CURVE` places or fewer."""
+    descending = np.sort(np.abs(coefficients), axis=None)[::-1]
+    ranks = np.unique(np.geomspace(1, descending.size, POINTS_PER_CURVE).round().astype(np.int64))
+    return Decay(shares=ranks / descending.size, magnitudes=descending[ranks - 1] / descending[0])

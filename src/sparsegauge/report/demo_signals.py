@@ -1,0 +1,60 @@
+"""Measure the demo signals in three representations: plain data for the page."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+
+from .._arrays import Array
+from ..metrics.gds import gds, gds_profile
+from ..profiles import ORDERS, Decay, compute_decay
+from ..signals import DEMOS, REPRESENTATIONS, demo
+
+TABLE_ORDERS = (1, 2, 4)
+
+
+@dataclass(frozen=True)
+class DemoSignal:
+    """What the page says of one signal; `profiles` and `decays` have one entry per representation."""
+
+    name: str
+    description: str
+    values: Array
+    profiles: dict[str, dict[float, float]]
+    decays: dict[str, Decay]
+    centred_samples: float  # S_2 of the samples less their mean: the effect of an offset
+
+    def sparsest(self, order: float) -> set[str]:
+        """Return the representations of the largest S_p; more than one only if they are exactly equal."""
+        largest = max(profile[order] for profile in self.profiles.values())
+        return {name for name, profile in self.profiles.items() if profile[order] == largest}
+
+
+def measure_demos(
+    names: Iterable[str] = tuple(DEMOS), *, progress: Callable[[str], None] | None = None
+) -> list[DemoSignal]:
+    """Measure demo signals; `progress` is called with the name of each before it is measured."""
+    results = []
+    for name in names:
+        if progress is not None:
+            progress(name)
+        results.append(measure(name))
+    return results
+
+
+def measure(name: str) -> DemoSignal:
+    """Measure one demo signal in every representation."""
+    values = demo(name)
+    coefficients = {label: transform(values) for label, transform in REPRESENTATIONS.items()}
+    return DemoSignal(
+        name=name,
+        description=DEMOS[name],
+        values=values,
+        profiles={label: _profile(c) for label, c in coefficients.items()},
+        decays={label: compute_decay(c) for label, c in coefficients.items()},
+        centred_samples=gds(values - values.mean(), 2, axis=None),
+    )
+
+
+def _profile(coefficients: Array) -> dict[float, float]:
+    return dict(zip(ORDERS, gds_profile(coefficients, ORDERS, axis=None).tolist(), strict=True))

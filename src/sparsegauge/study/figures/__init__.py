@@ -1,1 +1,0 @@
-"""Table -> figure: what a study found, drawn; nothing is computed here but what the pictures themselves need."""
