@@ -59,8 +59,8 @@ def audit_everything() -> None:
 def write_audits(audits: list[Audit]) -> None:
     for audit in audits:
         for key, verdict in audit.verdicts.items():
-            if verdict.certificate and not sg.verify(verdict.certificate):
-                raise SystemExit(f"{audit.metric} {audit.parameters}: the certificate of {key} does not verify")
+            if verdict.counterexample and not sg.verify(verdict.counterexample):
+                raise SystemExit(f"{audit.metric} {audit.parameters}: the counterexample to {key} does not verify")
     AUDITS.write_text("[\n" + ",\n".join(audit.to_json() for audit in audits) + "\n]\n", encoding="utf-8")
 
 

@@ -76,14 +76,14 @@ def _folded(audit: Audit) -> str:
     title = re.sub(r"`(\w+)`", r"<code>\1</code>", label(audit))
     lines = [f"<details><summary>{title}: {keys}</summary>", ""]
     lines += ["| | before | after | S(before) | S(after) | difference |", "|---|---|---|--:|--:|--:|"]
-    lines += [_row(key, audit[key].certificate or {}) for key in audit.violated]
+    lines += [_row(key, audit[key].counterexample or {}) for key in audit.violated]
     return "\n".join([*lines, "", "</details>"])
 
 
-def _row(key: str, certificate: dict[str, str]) -> str:
-    before, after = (written(certificate[side]).replace(" x ", " × ") for side in ("before", "after"))
-    values = [readable(certificate[f"value_{side}"], certificate["margin"]) for side in ("before", "after")]
-    margin = certificate["margin"]
+def _row(key: str, counterexample: dict[str, str]) -> str:
+    before, after = (written(counterexample[side]).replace(" x ", " × ") for side in ("before", "after"))
+    values = [readable(counterexample[f"value_{side}"], counterexample["margin"]) for side in ("before", "after")]
+    margin = counterexample["margin"]
     difference = f"{float(margin):g}" if abs(Decimal(margin).adjusted()) < 300 else margin
     return f"| {key.replace('_', ' ')} | {before} | {after} | {values[0]} | {values[1]} | {difference} |"
 

@@ -22,9 +22,9 @@ def claims() -> str:
 
 def witnesses() -> str:
     lines = ["| order | before | after | S before | S after |", "|--:|---|---|---|---|"]
-    audits = [a for a in sg.stored_audits() if a.metric == "gds" and a["P3"].certificate]
+    audits = [a for a in sg.stored_audits() if a.metric == "gds" and a["P3"].counterexample]
     for audit in sorted(audits, key=lambda a: float(a.parameters["order"])):
-        found = audit["P3"].certificate
+        found = audit["P3"].counterexample
         assert found is not None
         before, after = written(found["before"]), written(found["after"])
         lines.append(

@@ -26,20 +26,20 @@ def top_tenth(x: np.ndarray) -> float:
 
 
 def signal(pairs: Pairs) -> np.ndarray:
-    """A certificate's [value, count] pairs as an array of fractions."""
+    """A counterexample's [value, count] pairs as an array of fractions."""
     return np.array([Fraction(value) for value, count in pairs for _ in range(count)], dtype=object)
 
 
-def draw(ax: plt.Axes, certificate: dict) -> None:
+def draw(ax: plt.Axes, counterexample: dict) -> None:
     """A signal before and after a step, and what the metric makes of it."""
-    criterion = sg.CRITERIA[certificate["criterion"]]
+    criterion = sg.CRITERIA[counterexample["criterion"]]
     start = 0
     for key, colour in (("before", "#0072b2"), ("after", "#d55e00")):
-        heights = signal(certificate[key]).astype(float)
+        heights = signal(counterexample[key]).astype(float)
         places = start + np.arange(len(heights))
         ax.vlines(places, 0, heights / heights.max(), color=colour, linewidth=4)
         ax.plot(places, heights / heights.max(), "o", color=colour)
-        value = Fraction(certificate[f"value_{key}"])
+        value = Fraction(counterexample[f"value_{key}"])
         shown = value if value.denominator < 1000 else f"{float(value):.4f}"
         ax.text(places.mean(), 1.12, shown, ha="center", color=colour)
         start += len(heights) + 1
@@ -54,18 +54,18 @@ def main(output: str) -> None:
     for key, verdict in audit.verdicts.items():
         print(f"{key:10} {sg.CRITERIA[key].name:22} {verdict.status}")
     print(f"\n{audit['P3']}\n")
-    certificate = audit["P3"].certificate
-    before, after = (top_tenth(signal(certificate[key])) for key in ("before", "after"))
+    counterexample = audit["P3"].counterexample
+    before, after = (top_tenth(signal(counterexample[key])) for key in ("before", "after"))
     print(f"by hand: {before} -> {after}, though the rich gave to the poor")
-    print(f"verified from its JSON: {sg.verify(json.dumps(certificate), metric=top_tenth)}")
-    others = {name: sg.verify(certificate, metric=sg.METRICS[name].function) for name in ("gini", "hoyer", "gds")}
+    print(f"verified from its JSON: {sg.verify(json.dumps(counterexample), metric=top_tenth)}")
+    others = {name: sg.verify(counterexample, metric=sg.METRICS[name].function) for name in ("gini", "hoyer", "gds")}
     print(f"does the same step mislead others? {others}")
 
     plt.switch_backend("Agg")
     broken = [key for key in audit.violated if key != "P7_literal"]  # no metric of the catalogue keeps that one
     figure, axes = plt.subplots(1, len(broken), figsize=(2.6 * len(broken), 3.2), layout="constrained")
     for ax, key in zip(axes, broken, strict=True):
-        draw(ax, audit[key].certificate)
+        draw(ax, audit[key].counterexample)
     figure.suptitle("Energy in the largest tenth: before (blue) and after (orange)")
     figure.savefig(output, dpi=100)
 

@@ -11,10 +11,11 @@ __version__ = "0.1.0"
 _WHERE = {
     "Audit": "criteria.audit",
     "BasisPursuit": "recovery.baselines",
-    "CRITERIA": "criteria.table",
+    "CRITERIA": "criteria.definitions",
     "Capabilities": "recovery.solver",
     "Certificate": "recovery.result",
     "CoefficientNormaliser": "normalise",
+    "Criterion": "criteria.criterion",
     "DantzigSelector": "recovery.baselines",
     "EP": "recovery.ep",
     "GDSAscent": "recovery.ascent",
@@ -105,7 +106,7 @@ _WHERE = {
     "trade_off": "recovery.trade_off",
     "treves_rolls": "metrics.norms",
     "u_theta": "metrics.gini_family",
-    "verify": "criteria.certificate",
+    "verify": "criteria.counterexample",
     "windows": "signals",
 }
 
@@ -116,6 +117,7 @@ __all__ = [  # noqa: RUF022 (all capitals first, then by name)
     "Capabilities",
     "Certificate",
     "CoefficientNormaliser",
+    "Criterion",
     "DantzigSelector",
     "EP",
     "GDSAscent",
@@ -213,11 +215,12 @@ __all__ = [  # noqa: RUF022 (all capitals first, then by name)
 
 if TYPE_CHECKING:
     from .criteria.audit import Audit, Verdict, audit
-    from .criteria.certificate import verify
     from .criteria.claims import PaperAudit
+    from .criteria.counterexample import verify
+    from .criteria.criterion import Criterion
+    from .criteria.definitions import CRITERIA
     from .criteria.paper import audit_paper
     from .criteria.stored import stored_audits
-    from .criteria.table import CRITERIA
     from .errors import InvalidInput, MissingExtra, SparsegaugeError, StaleStudy
     from .metrics.catalogue import METRICS, Metric, measure
     from .metrics.entropies import box_cox, h_g, h_s, h_s_prime, neg_h_s, neg_h_s_prime, negentropy

@@ -1,4 +1,4 @@
-"""`sparsegauge audit`: the library's verdicts, certificates that check out, and files that are refused."""
+"""`sparsegauge audit`: the library's verdicts, counterexamples that check out, and files that are refused."""
 
 from __future__ import annotations
 
@@ -31,9 +31,9 @@ def run(capsys, monkeypatch):
 
 
 @pytest.fixture
-def certificate(run, tmp_path):
+def counterexample(run, tmp_path):
     """A valid one, as the command saves it."""
-    assert run("l0", "--criteria", "P3", *QUICK, "--certificates", tmp_path / "found", "--quiet") == (0, "", "")
+    assert run("l0", "--criteria", "P3", *QUICK, "--counterexamples", tmp_path / "found", "--quiet") == (0, "", "")
     return tmp_path / "found" / "l0-P3.json"
 
 
@@ -59,7 +59,7 @@ def test_the_table_shows_verdicts_and_the_counterexample(run):
     assert (code, err) == (0, "")
     assert "l0: 1 holds, 1 violated" in out
     assert "Robin Hood" in out
-    assert f"S{library.written(verdict.certificate['before'])} = {verdict.certificate['value_before']}" in out
+    assert f"S{library.written(verdict.counterexample['before'])} = {verdict.counterexample['value_before']}" in out
     assert "\x1b" not in out
 
 
@@ -70,7 +70,7 @@ def test_a_parameter_goes_to_the_metrics_that_have_it(run):
 
 def test_every_violation_is_saved_and_verifies(run, tmp_path):
     folder = tmp_path / "new" / "folder"
-    code, out, _ = run("l0", "gds", "--order", "2", "--criteria", "P3,P7_literal", *QUICK, "--certificates", folder)
+    code, out, _ = run("l0", "gds", "--order", "2", "--criteria", "P3,P7_literal", *QUICK, "--counterexamples", folder)
     assert code == 0
     names = ["gds-order-2-P7_literal.json", "l0-P3.json", "l0-P7_literal.json"]
     assert sorted(os.listdir(folder)) == names
@@ -81,19 +81,28 @@ def test_every_violation_is_saved_and_verifies(run, tmp_path):
         assert out_of_verify.startswith("valid: ")
 
 
+def test_the_old_option_is_accepted_with_a_notice(run, tmp_path):
+    code, _, err = run("l0", "--criteria", "P3", *QUICK, "--certificates", tmp_path, "--quiet")
+    assert (code, err) == (0, "sparsegauge: --certificates is deprecated; use --counterexamples\n")
+    assert os.listdir(tmp_path) == ["l0-P3.json"]
+    code, _, err = run("l0", "--certificates", tmp_path, "--counterexamples", tmp_path)
+    assert (code, err.count("\n")) == (2, 1)
+    assert "--certificates" not in run("--help")[1]
+
+
 def test_nothing_violated_means_no_files(run, tmp_path):
-    assert "no certificates" in run("gini", "--criteria", "P4", *QUICK, "--certificates", tmp_path / "c")[1]
+    assert "no counterexamples" in run("gini", "--criteria", "P4", *QUICK, "--counterexamples", tmp_path / "c")[1]
     assert os.listdir(tmp_path / "c") == []
 
 
-def test_a_certificate_that_shows_nothing_has_exit_code_1(run, certificate):
-    altered = json.loads(certificate.read_text()) | {"metric": "gini", "parameters": {}}
-    certificate.write_text(json.dumps(altered))
-    code, out, err = run("--verify", certificate)
+def test_a_counterexample_that_shows_nothing_has_exit_code_1(run, counterexample):
+    altered = json.loads(counterexample.read_text()) | {"metric": "gini", "parameters": {}}
+    counterexample.write_text(json.dumps(altered))
+    code, out, err = run("--verify", counterexample)
     assert (code, err) == (1, "")
     assert out.startswith("not valid: ")
-    assert run("--verify", certificate, "--quiet") == (1, "", "")
-    assert json.loads(run("--verify", certificate, "--json")[1]) == {"file": str(certificate), "valid": False}
+    assert run("--verify", counterexample, "--quiet") == (1, "", "")
+    assert json.loads(run("--verify", counterexample, "--json")[1]) == {"file": str(counterexample), "valid": False}
 
 
 @pytest.mark.parametrize(
@@ -103,15 +112,15 @@ def test_a_certificate_that_shows_nothing_has_exit_code_1(run, certificate):
         (b"{", "not JSON"),
         (b"\xff\xfe\x00", "not JSON"),
         (b"[" * 100_000, "not JSON"),
-        (b"[]", "a certificate is a dict"),
-        (b"null", "a certificate is a dict"),
+        (b"[]", "a counterexample is a dict"),
+        (b"null", "a counterexample is a dict"),
         (b'{"criterion": "P3"}', "lacks metric"),
         (b'{"criterion": "P99", "metric": "l0", "parameters": {}, "before": [], "after": []}', "unknown criterion"),
         (b'{"criterion": "P3", "metric": "no", "parameters": {}, "before": [], "after": []}', "no metric"),
         (b'{"criterion": "P3", "metric": "l0", "parameters": {}, "before": [], "after": []}', "a signal is a list"),
     ],
 )
-def test_what_is_no_certificate_is_one_line(run, tmp_path, content, word):
+def test_what_is_no_counterexample_is_one_line(run, tmp_path, content, word):
     path = tmp_path / "bad.json"
     path.write_bytes(content)
     code, out, err = run("--verify", path)
@@ -126,16 +135,16 @@ def test_a_directory_and_a_missing_file_are_one_line(run, tmp_path):
     assert run("--verify", missing) == (2, "", f"sparsegauge: {missing}: No such file or directory\n")
 
 
-def test_a_huge_file_is_refused_before_it_is_parsed(run, certificate, monkeypatch):
-    monkeypatch.setattr(verb, "LARGEST_CERTIFICATE", 100)
-    monkeypatch.setattr(verb, "_parsed", lambda text: pytest.fail("parsed a huge file"))
-    code, out, err = run("--verify", certificate)
+def test_a_huge_file_is_refused_before_it_is_parse(run, counterexample, monkeypatch):
+    monkeypatch.setattr(verb, "LARGEST_FILE", 100)
+    monkeypatch.setattr(verb, "_parse", lambda text: pytest.fail("parsed a huge file"))
+    code, out, err = run("--verify", counterexample)
     assert (code, out, err.count("\n")) == (2, "", 1)
     assert "at most 100 bytes" in err
 
 
 def test_the_paper_is_the_librarys_account(run, tmp_path):
-    code, out, err = run("--paper", "--json", "--certificates", tmp_path)
+    code, out, err = run("--paper", "--json", "--counterexamples", tmp_path)
     assert (code, err) == (0, "")
     assert sg.PaperAudit.from_json(out) == sg.audit_paper()
     for name in os.listdir(tmp_path):
@@ -158,7 +167,7 @@ def test_the_paper_as_a_table_has_every_claim(run):
         (["--paper", "--verify", "x.json"], "got --paper and --verify"),
         (["--paper", "--order", "3"], "--order does nothing with --paper"),
         (["--verify", "x.json", "--seed", "3"], "--seed does nothing with --verify"),
-        (["--verify", "x.json", "--certificates", "d"], "--certificates does nothing with --verify"),
+        (["--verify", "x.json", "--counterexamples", "d"], "--counterexamples does nothing with --verify"),
         (["hoier"], "did you mean 'hoyer'"),
         (["gini", "--order", "3"], "the parameter order is none of gini"),
         (["gds", "--order", "0.5"], "order"),
@@ -177,8 +186,8 @@ def test_wrong_arguments_are_one_line_before_any_work(run, monkeypatch, argument
     assert word in err
 
 
-def test_a_place_for_certificates_that_is_a_file_is_one_line_before_any_work(run, tmp_path, monkeypatch):
+def test_a_place_for_counterexamples_that_is_a_file_is_one_line_before_any_work(run, tmp_path, monkeypatch):
     monkeypatch.setattr(library, "audit", lambda *_, **__: pytest.fail("audited before checking"))
     (tmp_path / "file").touch()
-    code, out, err = run("gini", "--certificates", tmp_path / "file")
+    code, out, err = run("gini", "--counterexamples", tmp_path / "file")
     assert (code, out, err) == (2, "", f"sparsegauge: {tmp_path / 'file'}: File exists\n")

@@ -13,10 +13,10 @@ import pytest
 
 import sparsegauge as sg
 from sparsegauge.criteria import directed
+from sparsegauge.criteria.coefficients import Case, signal
+from sparsegauge.criteria.definitions import CRITERIA
 from sparsegauge.criteria.proofs import proof
-from sparsegauge.criteria.search import Case
 from sparsegauge.criteria.subject import as_subject
-from sparsegauge.criteria.table import CRITERIA, signal
 
 QUICK = 60  # random signals a criterion
 GDS_ORDERS = [1, 1.25, 1.5, 1.75, 2, 2.5, 3, 4, 5, 6, 7, 8, 10]
@@ -151,8 +151,8 @@ def test_liars_are_caught_at_what_they_lie_about_and_nothing_else(metric):
     audit = sg.audit(metric, budget=QUICK)
     assert broken(audit) == LIARS[metric]
     for key in audit.violated:
-        assert sg.verify(audit[key].certificate, metric=metric)
-        assert not sg.verify(audit[key].certificate, metric=gini) or key == "P7_literal"
+        assert sg.verify(audit[key].counterexample, metric=metric)
+        assert not sg.verify(audit[key].counterexample, metric=gini) or key == "P7_literal"
 
 
 def test_noise_cannot_make_a_verdict():
@@ -173,8 +173,8 @@ def test_robin_hood_at_the_orders_of_gds(order):
         assert verdict.reason.startswith("proved")
     else:
         assert verdict.status == "violated"
-        assert sg.verify(json.dumps(verdict.certificate))
-        assert sum(count for _, count in verdict.certificate["before"]) < 1000
+        assert sg.verify(json.dumps(verdict.counterexample))
+        assert sum(count for _, count in verdict.counterexample["before"]) < 1000
 
 
 @pytest.mark.parametrize("order", [2.5, 3, 4, 5])
@@ -221,14 +221,14 @@ def named(audit):
 
 
 @pytest.mark.parametrize("audit", sg.stored_audits(), ids=named)
-def test_stored_certificates_verify(audit):
-    certificates = [verdict.certificate for verdict in audit.verdicts.values() if verdict.certificate]
-    assert len(certificates) == len(audit.violated) > 0
-    for certificate in certificates:
-        assert sg.verify(json.loads(json.dumps(certificate)))
+def test_stored_counterexamples_verify(audit):
+    counterexamples = [verdict.counterexample for verdict in audit.verdicts.values() if verdict.counterexample]
+    assert len(counterexamples) == len(audit.violated) > 0
+    for counterexample in counterexamples:
+        assert sg.verify(json.loads(json.dumps(counterexample)))
 
 
-def test_no_proof_contradicts_a_certificate():
+def test_no_proof_contradicts_a_counterexample():
     for audit in sg.stored_audits():
         for key in audit.violated:
             assert proof(audit.metric, audit.parameters, key) is None, (audit.metric, key)
@@ -293,12 +293,12 @@ def test_a_callable_that_needs_parameters():
     audit = sg.audit(power_ratio, k=2, criteria=["P3"], budget=QUICK)
     assert audit.parameters == {"k": 2}
     assert audit["P3"].status == "violated"
-    assert sg.verify(audit["P3"].certificate, metric=power_ratio)
+    assert sg.verify(audit["P3"].counterexample, metric=power_ratio)
 
 
 def test_a_witness_is_shrunk_to_few_and_simple_numbers():
-    certificate = sg.audit("kappa4", criteria=["P3"])["P3"].certificate
-    before = signal((Fraction(value), count) for value, count in certificate["before"])
+    counterexample = sg.audit("kappa4", criteria=["P3"])["P3"].counterexample
+    before = signal((Fraction(value), count) for value, count in counterexample["before"])
     assert len(before) <= 3
     assert all(value.denominator == 1 and value <= 10 for value, _ in before)
 
@@ -308,4 +308,4 @@ def test_an_infinite_order_survives_json():
     assert broken(audit) == {"P1", "P3", "P5", "P7"}
     assert sg.Audit.from_json(audit.to_json()) == audit
     assert "Infinity" not in audit.to_json()
-    assert all(sg.verify(json.dumps(audit[key].certificate, allow_nan=False)) for key in audit.violated)
+    assert all(sg.verify(json.dumps(audit[key].counterexample, allow_nan=False)) for key in audit.violated)

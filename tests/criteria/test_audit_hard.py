@@ -169,10 +169,10 @@ def test_steps_cannot_refute_a_limit_that_is_proved():
     assert not sg.verify({"criterion": "P1", "metric": "gm_am", "parameters": {}, "steps": steps, **steps[-1]})
 
 
-def test_a_certificate_that_states_other_values_does_not_verify():
-    certificate = sg.audit("kappa4", criteria=["P3"], budget=QUICK)["P3"].certificate
-    assert sg.verify(certificate)
-    assert not sg.verify(certificate | {"value_before": "0"})
+def test_a_counterexample_that_states_other_values_does_not_verify():
+    counterexample = sg.audit("kappa4", criteria=["P3"], budget=QUICK)["P3"].counterexample
+    assert sg.verify(counterexample)
+    assert not sg.verify(counterexample | {"value_before": "0"})
 
 
 @pytest.mark.parametrize(
@@ -194,8 +194,8 @@ def test_a_certificate_that_states_other_values_does_not_verify():
     ],
     ids=str,
 )
-def test_malformed_certificates_are_refused(change):
-    certificate = {
+def test_malformed_counterexamples_are_refused(change):
+    counterexample = {
         "criterion": "P3",
         "metric": "gds",
         "parameters": {"order": 4},
@@ -203,7 +203,7 @@ def test_malformed_certificates_are_refused(change):
         "after": [["3", 19], ["4", 1], ["5", 1], ["12", 1]],
     }
     with pytest.raises(sg.InvalidInput):
-        sg.verify(certificate | change)
+        sg.verify(counterexample | change)
 
 
 def test_json_that_nests_without_end_is_refused():
@@ -218,4 +218,4 @@ def test_criteria_of_the_wrong_kind(criteria):
 
 
 def test_an_infinite_margin_is_no_margin():
-    assert math.isfinite(float(sg.audit("l0", criteria=["P3"], budget=QUICK)["P3"].certificate["margin"]))
+    assert math.isfinite(float(sg.audit("l0", criteria=["P3"], budget=QUICK)["P3"].counterexample["margin"]))

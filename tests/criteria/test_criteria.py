@@ -1,4 +1,4 @@
-"""The table of criteria, exact numbers and certificates: what is legal, what is equal, what is told apart."""
+"""The table of criteria, exact numbers and counterexamples: what is legal, what is equal, what is told apart."""
 
 import json
 import math
@@ -11,7 +11,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import sparsegauge as sg
-from sparsegauge.criteria.certificate import judge
+from sparsegauge.criteria.coefficients import Illegal, signal
+from sparsegauge.criteria.definitions import CRITERIA
 from sparsegauge.criteria.formulas import FORMULAS
 from sparsegauge.criteria.numbers import (
     FLOATING,
@@ -25,7 +26,6 @@ from sparsegauge.criteria.numbers import (
 )
 from sparsegauge.criteria.search import cases_of, small_signals
 from sparsegauge.criteria.subject import as_subject
-from sparsegauge.criteria.table import CRITERIA, Illegal, signal
 from strategies import law
 
 ROBIN_HOOD = {
@@ -55,7 +55,7 @@ def test_what_a_criterion_builds_it_recognises(key):
     cases = list(cases_of(criterion, small_signals()[:60], moves=4))
     assert cases
     for case in cases:
-        criterion.legal(criterion.steps(*case))
+        criterion.check(criterion.steps(*case))
 
 
 @pytest.mark.parametrize("key", [key for key in CRITERIA if key != "P2"])
@@ -65,10 +65,10 @@ def test_a_step_that_goes_nowhere_or_backwards_is_illegal(key):
     steps = criterion.steps(*case)
     if key not in ("P10", "P11"):  # 1_N beside 1_N is legal, if dull
         with pytest.raises(Illegal):
-            criterion.legal([(before, before) for before, _ in steps])
+            criterion.check([(before, before) for before, _ in steps])
     if key not in ("P1", "P4"):  # a small change, or a factor, is legal in either direction
         with pytest.raises(Illegal):
-            criterion.legal([(after, before) for before, after in steps])
+            criterion.check([(after, before) for before, after in steps])
 
 
 # ---- numbers
@@ -143,17 +143,17 @@ def test_exact_formulas_agree_with_the_library(name):
             assert floating == pytest.approx(float(truth.low), rel=1e-9, abs=1e-12)
 
 
-# ---- certificates
+# ---- counterexamples
 
 
-def test_a_certificate_verifies_from_its_json_alone():
+def test_a_counterexample_verifies_from_its_json_alone():
     assert sg.verify(ROBIN_HOOD)
     assert sg.verify(json.dumps(ROBIN_HOOD))
     assert sg.verify(changed(before=[["12", 1], ["3", 12], ["6", 1], ["3", 8]]))  # any order, equal values apart
 
 
 @pytest.mark.parametrize(
-    ("reason", "certificate"),
+    ("reason", "counterexample"),
     [
         ("order 2 obeys Robin Hood", changed(parameters={"order": 2})),
         ("a = (c_j - c_i)/2 exactly", changed(after=[["3", 19], ["9/2", 2], ["12", 1]])),
@@ -170,12 +170,12 @@ def test_a_certificate_verifies_from_its_json_alone():
         ),
     ],
 )
-def test_what_is_not_legal_or_no_violation_does_not_verify(reason, certificate):
-    assert not sg.verify(certificate), reason
+def test_what_is_not_legal_or_no_violation_does_not_verify(reason, counterexample):
+    assert not sg.verify(counterexample), reason
 
 
 @pytest.mark.parametrize(
-    ("match", "certificate"),
+    ("match", "counterexample"),
     [
         ("not JSON", "{"),
         ("dict or its JSON text", 3),
@@ -193,16 +193,16 @@ def test_what_is_not_legal_or_no_violation_does_not_verify(reason, certificate):
         ("steps", changed(steps=[1])),
     ],
 )
-def test_what_is_no_certificate_is_refused_with_a_reason(match, certificate):
+def test_what_is_no_counterexample_is_refused_with_a_reason(match, counterexample):
     with pytest.raises(sg.InvalidInput, match=match):
-        sg.verify(certificate)
+        sg.verify(counterexample)
 
 
 def test_a_limit_cannot_be_refuted_by_one_step():
-    certificate = sg.audit("l0", criteria=["P1"])["P1"].certificate
-    assert sg.verify(certificate)
-    assert not sg.verify(certificate | {"steps": certificate["steps"][-1:]})
-    gates = sg.audit("neg_l1", criteria=["P7"])["P7"].certificate
+    counterexample = sg.audit("l0", criteria=["P1"])["P1"].counterexample
+    assert sg.verify(counterexample)
+    assert not sg.verify(counterexample | {"steps": counterexample["steps"][-1:]})
+    gates = sg.audit("neg_l1", criteria=["P7"])["P7"].counterexample
     assert sg.verify(gates)
     assert not sg.verify(gates | {"steps": gates["steps"][-2:]})
 
@@ -213,4 +213,20 @@ def test_a_slow_fade_is_no_jump():
     assert audit["P1"].status == "holds"
     criterion = CRITERIA["P1"]
     steps = criterion.steps(signal([(0, 1), (1, 1)]), (0, 1))
-    assert judge(as_subject("neg_tanh", {"b": 0.001}), criterion, steps).violated is None
+    assert criterion.judge(as_subject("neg_tanh", {"b": 0.001}), steps).violated is None
+
+
+# ---- the names of the first release
+
+
+def test_the_old_attribute_warns_and_works():
+    verdict = sg.audit("l0", criteria=["P3"], budget=10)["P3"]
+    with pytest.warns(DeprecationWarning, match=r"use Verdict\.counterexample"):
+        assert verdict.certificate == verdict.counterexample
+    with pytest.warns(DeprecationWarning, match=r"use Claim\.counterexample"):
+        assert sg.audit_paper()["P3"].certificate
+
+
+def test_audits_of_the_first_release_can_be_read():
+    audit = sg.audit("l0", criteria=["P3"], budget=10)
+    assert sg.Audit.from_json(audit.to_json().replace('"counterexample"', '"certificate"')) == audit

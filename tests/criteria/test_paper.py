@@ -7,7 +7,7 @@ import pytest
 import naive
 import sparsegauge as sg
 from sparsegauge.criteria import evidence
-from sparsegauge.criteria.table import CRITERIA
+from sparsegauge.criteria.definitions import CRITERIA
 
 PAPER = sg.audit_paper()
 
@@ -27,15 +27,15 @@ def test_what_is_false():
 
 
 @pytest.mark.parametrize("key", ["P3", "P7_literal"])
-def test_certificates_of_false_theorems_verify(key):
-    assert sg.verify(PAPER[key].certificate)
+def test_counterexamples_of_false_theorems_verify(key):
+    assert sg.verify(PAPER[key].counterexample)
 
 
 @pytest.mark.parametrize("key", ["increasing", "limit"])
 def test_values_beside_the_orders_are_exact(key):
-    certificate = PAPER[key].certificate
-    x = [float(Fraction(value)) for value, count in certificate["signal"] for _ in range(count)]
-    for order, value in zip(certificate["orders"], certificate["values"], strict=True):
+    counterexample = PAPER[key].counterexample
+    x = [float(Fraction(value)) for value, count in counterexample["signal"] for _ in range(count)]
+    for order, value in zip(counterexample["orders"], counterexample["values"], strict=True):
         assert naive.gds_pairs(x, order) == Fraction(value)
 
 

@@ -24,7 +24,9 @@ tables = importlib.import_module("choosing_tables")
 pictures = importlib.import_module("choosing_pictures")
 PARTS = tables.parts(sg.stored_audits())
 ORDER = importlib.import_module("order_tables").parts()
-CERTIFICATES = [v.certificate for audit in sg.stored_audits() for v in audit.verdicts.values() if v.certificate]
+COUNTEREXAMPLES = [
+    v.counterexample for audit in sg.stored_audits() for v in audit.verdicts.values() if v.counterexample
+]
 
 
 def text_of(page):
@@ -67,7 +69,7 @@ def test_every_metric_has_a_row():
 
 def test_every_violation_has_a_counterexample():
     rows = re.findall(r"^\| P\d+( literal)? \|", PARTS["counterexamples"], re.MULTILINE)
-    assert len(rows) == len(CERTIFICATES) == (PARTS["table"] + PARTS["other parameters"]).count("✗")
+    assert len(rows) == len(COUNTEREXAMPLES) == (PARTS["table"] + PARTS["other parameters"]).count("✗")
 
 
 def test_filling_refuses_a_page_without_the_place():
@@ -91,11 +93,11 @@ def test_values_are_rounded_where_they_differ(value, margin, shown):
     assert tables.readable(value, margin) == shown
 
 
-@pytest.mark.parametrize("certificate", CERTIFICATES, ids=lambda c: f"{c['metric']}-{c['criterion']}")
-def test_values_that_differ_are_shown_to_differ(certificate):
-    values = [certificate["value_before"], certificate["value_after"]]
-    shown = [Fraction(tables.readable(value, certificate["margin"])) for value in values]
-    margin = Fraction(Decimal(certificate["margin"]))
+@pytest.mark.parametrize("counterexample", COUNTEREXAMPLES, ids=lambda c: f"{c['metric']}-{c['criterion']}")
+def test_values_that_differ_are_shown_to_differ(counterexample):
+    values = [counterexample["value_before"], counterexample["value_after"]]
+    shown = [Fraction(tables.readable(value, counterexample["margin"])) for value in values]
+    margin = Fraction(Decimal(counterexample["margin"]))
     if margin > max(abs(Fraction(value)) for value in values) / 10**10:
         assert abs(shown[1] - shown[0]) == pytest.approx(margin, rel=0.01)
 

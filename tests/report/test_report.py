@@ -283,7 +283,7 @@ def test_one_signal_alone_is_ranked_first():
     assert all(np.isnan(row.agreement) for row in ranking.rows)
 
 
-def test_every_violation_opens_a_certificate_that_verifies(html, page):
+def test_every_violation_opens_a_counterexample_that_verifies(html, page):
     violated = sum(len(audit.violated) for audit in stored_audits())
     buttons = [a for a, text in page.all("button") if text == "✗"]
     assert len(buttons) == violated

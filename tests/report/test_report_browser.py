@@ -198,7 +198,7 @@ def test_form_says_what_is_not_in_the_study(desktop):
         expect(page.locator("#chosen-orders tr")).to_have_count(0)
 
 
-def test_certificates_open_and_close_by_keys(desktop):
+def test_counterexamples_open_and_close_by_keys(desktop):
     page = desktop.page
     button = page.get_by_role("button", name="gds (order = 3), P3: violated, details")
     button.focus()

@@ -33,7 +33,7 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
     epilog="Example: sparsegauge report -o report.html",
 )
-app.command(epilog="Example: sparsegauge audit gds --order 3 --criteria P3,P4 --certificates found")(audit)
+app.command(epilog="Example: sparsegauge audit gds --order 3 --criteria P3,P4 --counterexamples found")(audit)
 app.command(epilog="Example: sparsegauge explore --port 5006 --no-browser")(explore)
 app.command(epilog=MEASURE_EXAMPLES)(measure)
 app.command(epilog="Example: sparsegauge recommend --distribution normal --nonzeros 20 --measurements 10")(recommend)

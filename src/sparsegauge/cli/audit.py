@@ -1,9 +1,10 @@
-"""`sparsegauge audit`: which laws a metric obeys, with certificates where it does not; and checking certificates."""
+"""`sparsegauge audit`: which laws a metric obeys, with counterexamples where it does not; and verifying those."""
 
 from __future__ import annotations
 
 import dataclasses
 import re
+import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -19,7 +20,7 @@ if TYPE_CHECKING:
     from ..criteria.audit import Audit, Verdict
     from ..criteria.claims import Claim, PaperAudit
 
-LARGEST_CERTIFICATE = 16_000_000  # bytes: as large as the largest that verify would look at, about
+LARGEST_FILE = 16_000_000  # bytes: about the largest counterexample that verify accepts
 STYLES = {
     "holds": "green",
     "violated": "bold red",
@@ -43,21 +44,25 @@ def audit(
         typer.Option("--parameter", metavar="NAME=VALUE", help="A parameter of the metric, as q=3; may be repeated."),
     ] = None,
     criteria: Annotated[
-        str | None, typer.Option("--criteria", metavar="P3,P4,...", help="Some of P1 to P11 and P7_literal; else all.")
+        str | None,
+        typer.Option("--criteria", metavar="P3,P4,...", help="Some of P1 to P11 and P7_literal; all by default."),
     ] = None,
     budget: Annotated[
-        int | None, typer.Option("--budget", min=0, help="Random signals for each criterion; 2,000 by default.")
+        int | None, typer.Option("--budget", min=0, help="Random signals per criterion; 2,000 by default.")
     ] = None,
-    seed: Annotated[int | None, typer.Option("--seed", min=0, help="Of the random signals; 0 by default.")] = None,
+    seed: Annotated[
+        int | None, typer.Option("--seed", min=0, help="The seed of the random signals; 0 by default.")
+    ] = None,
     paper: Annotated[bool, typer.Option("--paper", help="Audit the claims of the paper on GDS instead.")] = False,
     verify: Annotated[
         Path | None,
-        typer.Option("--verify", metavar="FILE", help="Recompute one certificate: exit code 0 if valid, else 1."),
+        typer.Option("--verify", metavar="FILE", help="Verify one counterexample: exit code 0 if valid, else 1."),
     ] = None,
-    certificates: Annotated[
+    counterexamples: Annotated[
         Path | None,
-        typer.Option("--certificates", metavar="DIR", help="Save one JSON file a violated criterion there."),
+        typer.Option("--counterexamples", metavar="DIR", help="Save one JSON file per violated criterion there."),
     ] = None,
+    certificates: Annotated[Path | None, typer.Option("--certificates", hidden=True)] = None,
     json: AsJson = False,
     quiet: Quiet = False,
 ) -> None:
@@ -65,19 +70,20 @@ def audit(
 
     Exit codes: 0 the audit was made, whatever its verdicts; 1 --verify found no violation; 2 bad usage or input.
     """
-    asked = _Asked(order, parameter, criteria, budget, seed, certificates)
+    counterexamples = _renamed(certificates, counterexamples)
+    asked = _Asked(order, parameter, criteria, budget, seed, counterexamples)
     _check_one_task(metrics, paper=paper, verify=verify, asked=asked)
     if verify is not None:
         _verify(verify, json=json, quiet=quiet)
         return
-    if certificates is not None:
-        certificates.mkdir(parents=True, exist_ok=True)  # before the work, not after it
+    if counterexamples is not None:
+        counterexamples.mkdir(parents=True, exist_ok=True)  # before the work, not after it
     if paper:
-        _paper(certificates, json=json, quiet=quiet)
+        _paper(counterexamples, json=json, quiet=quiet)
         return
     with progress(quiet=quiet) as bar:
         audits = _audits(metrics or [], asked, bar)
-    saved = [] if certificates is None else _save(certificates, audits)
+    saved = [] if counterexamples is None else _save(counterexamples, audits)
     if quiet:
         return
     if json:
@@ -85,7 +91,17 @@ def audit(
         return
     for result in audits:
         printer().print(_table(result))
-    _say_where(saved, certificates)
+    _say_where(saved, counterexamples)
+
+
+def _renamed(certificates: Path | None, counterexamples: Path | None) -> Path | None:
+    """The directory under the option's new name or its old one, which works for one release with a notice."""
+    if certificates is None:
+        return counterexamples
+    if counterexamples is not None:
+        raise InvalidInput("--certificates is the old name of --counterexamples; give the new one alone")
+    print("sparsegauge: --certificates is deprecated; use --counterexamples", file=sys.stderr)
+    return certificates
 
 
 @dataclasses.dataclass(frozen=True)
@@ -97,7 +113,7 @@ class _Asked:
     criteria: str | None
     budget: int | None
     seed: int | None
-    certificates: Path | None
+    counterexamples: Path | None
 
     def parameters(self) -> dict[str, float]:
         """--order and every --parameter, as numbers."""
@@ -124,7 +140,7 @@ def _check_one_task(metrics: list[str] | None, *, paper: bool, verify: Path | No
             f"audit takes one of METRIC..., --paper or --verify FILE, got {came}; try audit gds --order 3"
         )
     unfit = {"order", "parameter", "criteria", "budget", "seed"} if not metrics else set()
-    unfit |= {"certificates"} if verify is not None else set()
+    unfit |= {"counterexamples"} if verify is not None else set()
     given = sorted(name for name in unfit if getattr(asked, name) is not None)
     if given:
         raise InvalidInput(f"--{given[0]} does nothing with {chosen[0]}; leave it out")
@@ -134,10 +150,10 @@ def _check_one_task(metrics: list[str] | None, *, paper: bool, verify: Path | No
 
 
 def _audits(names: list[str], asked: _Asked, bar: Progress) -> list[Audit]:
-    """Every name and parameter is checked before the first audit; then one step of the bar a criterion."""
+    """Check every name and parameter before the first audit; then advance the bar by one step per criterion."""
     task = bar.add_task("loading", total=None)
+    from ..criteria.definitions import CRITERIA
     from ..criteria.subject import as_subject
-    from ..criteria.table import CRITERIA
     from ..metrics.catalogue import find_metric
 
     keys = list(CRITERIA) if asked.criteria is None else _criteria(asked.criteria, list(CRITERIA))
@@ -188,7 +204,7 @@ def _table(result: Audit) -> Table:
     from rich.table import Table
     from rich.text import Text
 
-    from ..criteria.table import CRITERIA
+    from ..criteria.definitions import CRITERIA
 
     table = Table(
         title=f"{_named(result)}: {_counts(result)}", title_justify="left", title_style="bold", show_lines=True
@@ -214,105 +230,107 @@ def _counts(result: Audit) -> str:
 
 
 def _why(verdict: Verdict) -> list[str]:
-    return [verdict.reason, *(_steps(verdict.certificate) if verdict.certificate else []), *verdict.boundary]
+    return [verdict.reason, *(_steps(verdict.counterexample) if verdict.counterexample else []), *verdict.boundary]
 
 
-def _steps(certificate: dict[str, Any]) -> list[str]:
-    """Both signals with their values, as far as the certificate states them."""
+def _steps(counterexample: dict[str, Any]) -> list[str]:
+    """Return both signals with their values, as far as the counterexample states them."""
     from ..criteria.audit import written
 
     return [
-        f"S{written(certificate[when])}" + (f" = {certificate[value]}" if value in certificate else "")
+        f"S{written(counterexample[when])}" + (f" = {counterexample[value]}" if value in counterexample else "")
         for when, value in (("before", "value_before"), ("after", "value_after"))
     ]
 
 
-# --- certificates
+# --- counterexamples
 
 
 def _save(directory: Path, audits: list[Audit]) -> list[Path]:
-    violated = [(result, v) for result in audits for v in result.verdicts.values() if v.certificate]
-    return [_write(directory, f"{_named(result)}-{v.criterion}", v.certificate) for result, v in violated]
+    violated = [(result, v) for result in audits for v in result.verdicts.values() if v.counterexample]
+    return [_write(directory, f"{_named(result)}-{v.criterion}", v.counterexample) for result, v in violated]
 
 
-def _write(directory: Path, name: str, certificate: Any) -> Path:
+def _write(directory: Path, name: str, counterexample: Any) -> Path:
     import json
 
     from .._platform.files import replace_file
 
     words = re.findall(r"[\w.+-]+", name)
     path = (directory / ("-".join(words).replace("--", "-") + ".json")).absolute()
-    replace_file(path, json.dumps(certificate, indent=1, allow_nan=False) + "\n")
+    replace_file(path, json.dumps(counterexample, indent=1, allow_nan=False) + "\n")
     return path
 
 
 def _say_where(saved: list[Path], directory: Path | None) -> None:
     if directory is not None and not saved:
-        print("no criterion is violated: no certificates")
+        print("no criterion is violated: no counterexamples")
     for path in saved:
         print(path)
 
 
 def _verify(path: Path, *, json: bool, quiet: bool) -> None:
-    from ..criteria.certificate import verify
+    from ..criteria.counterexample import verify
 
     with path.open("rb") as file:
-        text = file.read(LARGEST_CERTIFICATE + 1)
-    if len(text) > LARGEST_CERTIFICATE:
-        raise InvalidInput(f"{path}: a certificate has at most {LARGEST_CERTIFICATE:,} bytes, and this file has more")
+        text = file.read(LARGEST_FILE + 1)
+    if len(text) > LARGEST_FILE:
+        raise InvalidInput(f"{path}: a counterexample has at most {LARGEST_FILE:,} bytes, and this file has more")
     try:
-        certificate = _parsed(text)
-        valid = verify(certificate)
+        counterexample = _parse(text)
+        valid = verify(counterexample)
     except InvalidInput as error:
         raise InvalidInput(f"{path}: {error}") from error
     if json and not quiet:
         print_json({"file": str(path), "valid": valid})
     elif not quiet:
-        _print_verdict(certificate, valid)
+        _print_verdict(counterexample, valid)
     if not valid:
         raise typer.Exit(1)
 
 
-def _parsed(text: bytes) -> Any:
+def _parse(text: bytes) -> Any:
     import json
 
     try:
         return json.loads(text)
     except (ValueError, RecursionError) as error:
-        raise InvalidInput(f"this is not JSON ({error}); pass a file that --certificates saved") from error
+        raise InvalidInput(f"this is not JSON ({error}); pass a file that --counterexamples saved") from error
 
 
-def _print_verdict(certificate: dict[str, Any], valid: bool) -> None:
-    given = ", ".join(f"{key}={value}" for key, value in certificate["parameters"].items())
-    metric = f"{certificate['metric']}({given})" if given else certificate["metric"]
+def _print_verdict(counterexample: dict[str, Any], valid: bool) -> None:
+    given = ", ".join(f"{key}={value}" for key, value in counterexample["parameters"].items())
+    metric = f"{counterexample['metric']}({given})" if given else counterexample["metric"]
     if not valid:
-        text = f"not valid: this does not show that {metric} breaks {certificate['criterion']}"
+        text = f"not valid: this does not show that {metric} breaks {counterexample['criterion']}"
         printer().print(text, style="bold red")
         return
-    printer().print(f"valid: {metric} breaks {certificate['criterion']}", style="green")
-    for line in _steps(certificate):
+    printer().print(f"valid: {metric} breaks {counterexample['criterion']}", style="green")
+    for line in _steps(counterexample):
         printer().print(f"  {line}")
 
 
 # --- the paper
 
 
-def _paper(certificates: Path | None, *, json: bool, quiet: bool) -> None:
+def _paper(counterexamples: Path | None, *, json: bool, quiet: bool) -> None:
     with progress(quiet=quiet) as bar:
         bar.add_task("working out the paper's claims", total=None)
         from ..criteria.paper import audit_paper
 
         account = audit_paper()
-    # evidence about orders is no certificate that verify takes
-    proofs = [claim for claim in account if claim.certificate and "criterion" in claim.certificate]
-    saved = [] if certificates is None else [_write(certificates, f"paper-{c.key}", c.certificate) for c in proofs]
+    # evidence about orders is not a counterexample that verify takes
+    proofs = [claim for claim in account if claim.counterexample and "criterion" in claim.counterexample]
+    saved = (
+        [] if counterexamples is None else [_write(counterexamples, f"paper-{c.key}", c.counterexample) for c in proofs]
+    )
     if quiet:
         return
     if json:
         print_json([dataclasses.asdict(claim) for claim in account])
         return
     printer().print(_paper_table(account))
-    _say_where(saved, certificates)
+    _say_where(saved, counterexamples)
 
 
 def _paper_table(account: PaperAudit) -> Table:

@@ -1,1 +1,1 @@
-"""The criteria of a sparsity metric: which of them a metric satisfies, proved or refuted with certificates."""
+"""The criteria of a sparsity metric: which of them a metric satisfies, proved, or refuted with counterexamples."""

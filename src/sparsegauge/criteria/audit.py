@@ -1,4 +1,4 @@
-"""Which criteria does a metric satisfy? `audit` gives a verdict on each, with a certificate where one is broken."""
+"""`audit`: a verdict on each criterion of a metric, with a counterexample where one is broken."""
 
 from __future__ import annotations
 
@@ -14,53 +14,59 @@ import numpy as np
 from .._arrays import check_count
 from ..errors import InvalidInput
 from . import directed
-from .certificate import as_json, from_json, judge_step, write
-from .claims import frame
+from .claims import RenamedCertificate, frame, rename_certificate
+from .counterexample import as_json, from_json, write
+from .criterion import Criterion
+from .definitions import CRITERIA
+from .judgement import judge_step
 from .numbers import Undefined, decimals, order
 from .proofs import proof
-from .search import Finding, boundary_cases, random_cases, saturation_cases, search, small_cases
+from .search import Finding, judge_all, random_cases, search, small_cases
 from .shrink import shrink
 from .subject import Subject, as_subject
-from .table import CRITERIA, Criterion
 
 BUDGET = 2000
 STATUSES = ("holds", "violated", "undecided", "not applicable")
 
 
 @dataclass(frozen=True)
-class Verdict:
+class Verdict(RenamedCertificate):
     """What is known about one criterion: "holds", "violated", "undecided" or "not applicable", and why."""
 
     criterion: str
     status: str
     reason: str
     searched: int = 0
-    certificate: dict[str, Any] | None = None
+    counterexample: dict[str, Any] | None = None
     boundary: list[str] = field(default_factory=list)
 
     def __str__(self) -> str:
-        """One line, and the witness below it."""
-        name = CRITERIA[self.criterion].name
-        line = f"{self.criterion:<10} {name:<23} {self.status.upper() if self.certificate else self.status}"
+        """Return one line, and the counterexample below it."""
+        line = f"{self.criterion:<10} {self.name:<23} {self.status.upper() if self.counterexample else self.status}"
         return line + "".join(f"\n{' ' * 11}{part}" for part in _explained(self))
+
+    @property
+    def name(self) -> str:
+        """The criterion's name; its key if the criterion is no longer registered."""
+        return CRITERIA[self.criterion].name if self.criterion in CRITERIA else self.criterion
 
 
 def _explained(verdict: Verdict) -> list[str]:
     parts = textwrap.wrap(verdict.reason, 100)
-    if verdict.certificate:
-        before, after = (written(verdict.certificate[key]) for key in ("before", "after"))
-        values = verdict.certificate["value_before"], verdict.certificate["value_after"]
+    if verdict.counterexample:
+        before, after = (written(verdict.counterexample[key]) for key in ("before", "after"))
+        values = verdict.counterexample["value_before"], verdict.counterexample["value_after"]
         parts += [f"S{before} = {values[0]}", f"S{after} = {values[1]}"]
     return parts + verdict.boundary
 
 
 def written(pairs: Iterable[Any]) -> str:
-    """[value, count] pairs as people write a signal: [3 x 20, 6, 12]."""
+    """Write [value, count] pairs as a signal: [3 x 20, 6, 12]."""
     return "[" + ", ".join(_short(value) + (f" x {count}" if count > 1 else "") for value, count in pairs) + "]"
 
 
 def _short(value: Any) -> str:
-    """A fraction, or for a very long one a simple fraction and how far it is from it: 1 + 1.0e-300."""
+    """Write a fraction, or for a very long one a simple fraction and the distance to it: 1 + 1.0e-300."""
     text = str(value)
     if len(text) <= 30:
         return text
@@ -80,7 +86,7 @@ class Audit:
     budget: int
 
     def __str__(self) -> str:
-        """A readable account."""
+        """Return a readable account."""
         given = ", ".join(f"{key}={value}" for key, value in self.parameters.items())
         counts = {status: sum(v.status == status for v in self.verdicts.values()) for status in STATUSES}
         summary = ", ".join(f"{count} {status}" for status, count in counts.items() if count)
@@ -88,7 +94,7 @@ class Audit:
         return "\n".join([title, "-" * len(title), *(str(v) for v in self.verdicts.values())])
 
     def __getitem__(self, criterion: str) -> Verdict:
-        """The verdict on one criterion."""
+        """Return the verdict on one criterion."""
         return self.verdicts[criterion]
 
     @property
@@ -97,18 +103,18 @@ class Audit:
         return [key for key, verdict in self.verdicts.items() if verdict.status == "violated"]
 
     def to_frame(self) -> Any:
-        """One row a criterion, as a pandas DataFrame (extra `study`)."""
-        rows = [asdict(verdict) | {"name": CRITERIA[key].name} for key, verdict in self.verdicts.items()]
-        columns = ["criterion", "name", "status", "reason", "searched", "certificate", "boundary"]
+        """Return a pandas DataFrame with one row per criterion (extra `study`)."""
+        rows = [asdict(verdict) | {"name": verdict.name} for verdict in self.verdicts.values()]
+        columns = ["criterion", "name", "status", "reason", "searched", "counterexample", "boundary"]
         return frame([{key: row[key] for key in columns} for row in rows])
 
     def to_json(self) -> str:
-        """Everything, as JSON text."""
+        """Return everything as JSON text."""
         return json.dumps(asdict(self) | {"parameters": as_json(self.parameters)}, indent=1, allow_nan=False)
 
     @classmethod
     def from_json(cls, text: str) -> Audit:
-        """What `to_json` wrote."""
+        """Return the audit that `to_json` wrote."""
         try:
             return cls.of(json.loads(text))
         except (ValueError, TypeError, KeyError, AttributeError) as error:
@@ -116,8 +122,8 @@ class Audit:
 
     @classmethod
     def of(cls, data: dict[str, Any]) -> Audit:
-        """An audit from what JSON holds of it."""
-        verdicts = {key: Verdict(**value) for key, value in data["verdicts"].items()}
+        """Return an audit from the dict that its JSON holds."""
+        verdicts = {key: Verdict(**rename_certificate(value)) for key, value in data["verdicts"].items()}
         return cls(**data | {"verdicts": verdicts, "parameters": from_json(data["parameters"])})
 
 
@@ -129,11 +135,11 @@ def audit(
     rng: Any = None,
     **parameters: Any,
 ) -> Audit:
-    """Which of the criteria P1..P11 a metric satisfies: proofs and searches, and certificates where it does not.
+    """Decide which of the criteria P1..P11 a metric satisfies, with proofs and counterexamples.
 
     Simple signals are tried first, then random ones, then (where nothing is proved) families that are known to be
-    hard and an optimiser over values and multiplicities. A violation is reported only after exact arithmetic, or
-    intervals of 50 digits and more, has confirmed it on a witness that was made as small as possible.
+    hard and an optimiser over values and counts. A violation is reported only after exact arithmetic, or intervals of
+    50 digits and more, has confirmed it on a counterexample that was made as small as possible.
 
     Parameters
     ----------
@@ -142,19 +148,19 @@ def audit(
         numbers with 50 digits, then on float64, where only a difference far above its own noise counts. Set other
         arguments with functools.partial. "holds" then means that a search found nothing.
     criteria : iterable of str, optional
-        Some of "P1" ... "P11" and "P7_literal"; all by default.
+        Keys of ``CRITERIA``: "P1" ... "P11", "P7_literal", and those that you added; all by default.
     budget : int, optional
-        Random signals for each criterion, 2,000 by default.
+        How many random signals to try per criterion, 2,000 by default.
     rng : int or numpy.random.Generator, optional
-        Where the random signals come from; 0 by default, so that an audit can be repeated.
+        The seed or generator of the random signals; 0 by default, so that an audit can be repeated.
     **parameters
-        The metric's own.
+        The metric's own parameters.
 
     Examples
     --------
     >>> import sparsegauge as sg
     >>> verdict = sg.audit("gds", order=4, criteria=["P3"])["P3"]
-    >>> verdict.status, sg.verify(verdict.certificate)
+    >>> verdict.status, sg.verify(verdict.counterexample)
     ('violated', True)
     """
     subject = as_subject(metric, parameters)
@@ -189,9 +195,9 @@ def _verdict(subject: Subject, criterion: Criterion, budget: int, seed: int) -> 
     boundary = _boundary(subject, criterion)
     if finding.case is not None and finding.judgement is not None:
         _, judgement = shrink(subject, criterion, finding.case, finding.judgement)
-        certificate = write(subject, criterion, judgement)
-        reason = f"a counterexample, {judgement.arithmetic}; margin {certificate['margin']}"
-        return Verdict(criterion.key, "violated", reason, finding.tried, certificate, boundary)
+        counterexample = write(subject, criterion, judgement)
+        reason = f"a counterexample, {judgement.arithmetic}; margin {counterexample['margin']}"
+        return Verdict(criterion.key, "violated", reason, finding.tried, counterexample, boundary)
     if finding.defined <= 0:
         reason = f"the metric has no finite value on any of the {finding.tried} signals that the criterion speaks of"
         return Verdict(criterion.key, "not applicable", reason, finding.tried, None, boundary)
@@ -206,27 +212,28 @@ def _verdict(subject: Subject, criterion: Criterion, budget: int, seed: int) -> 
 
 
 def _find(subject: Subject, criterion: Criterion, budget: int, seed: int, thorough: bool) -> Finding:
-    if criterion.relation == "->" and not thorough:
+    if criterion.is_limit and not thorough:
         return Finding(None, None, 0, 1)  # a limit that is proved is beyond the reach of a finite search
-    if criterion.key == "P9":
-        return search(subject, criterion, saturation_cases(subject))
+    fixed = criterion.fixed_cases(subject)
+    if fixed is not None:
+        return judge_all(subject, criterion, fixed, len(fixed), len(fixed))
     special = tuple(subject.special_values())
-    finding = search(subject, criterion, small_cases(criterion.key, special))
+    finding = search(subject, criterion, small_cases(criterion, special))
     if finding.case is None and budget:
-        finding |= search(subject, criterion, random_cases(criterion.key, seed, budget))
-    if finding.case is None and thorough and criterion.relation in ("<", ">", "<=", ">=") and criterion.key != "P7":
+        finding |= search(subject, criterion, random_cases(criterion, seed, budget))
+    if finding.case is None and thorough and criterion.is_inequality:
         finding |= directed.families(subject, criterion)
         if finding.case is None:
-            finding |= directed.optimise(subject, criterion, seed, starts=2 if criterion.key == "P3" else 1)
+            finding |= directed.optimise(subject, criterion, seed)
     return finding
 
 
 def _boundary(subject: Subject, criterion: Criterion) -> list[str]:
-    """Equalities on one non-zero, which P7 and P8 are not judged by."""
+    """Return equalities on signals that the criterion is not judged by."""
     found = []
-    for case in boundary_cases(criterion):
+    for case in criterion.boundary_cases():
         try:
-            judgement = judge_step(subject, criterion, criterion.steps(*case)[0])
+            judgement = judge_step(subject, criterion.relation, criterion.steps(*case)[0])
         except Undefined:
             continue
         if order(judgement.before, judgement.after) in (0, None):

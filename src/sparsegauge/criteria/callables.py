@@ -17,10 +17,10 @@ import numpy as np
 
 from .._arrays import Array
 from ..errors import InvalidInput
+from .coefficients import Signal
 from .formulas import Pairs, length
 from .numbers import DIGITS, Bounds, Undefined, as_fraction, exactly, fraction_of
 from .precise import Precise, maker
-from .table import Signal
 
 LONGEST = 10**5  # coefficients that are laid out in an array
 SAMPLE = (3.0, 1.0, 2.0, 5.0, 0.5)

@@ -1,9 +1,10 @@
-"""A claim of the paper and the account of all of them: text, table, JSON."""
+"""The claims of the paper and the account of all of them: text, table, JSON."""
 
 from __future__ import annotations
 
 import json
 import textwrap
+import warnings
 from collections.abc import Iterator
 from dataclasses import asdict, dataclass
 from typing import Any
@@ -13,15 +14,35 @@ from ..errors import InvalidInput
 
 
 def frame(rows: list[dict[str, Any]]) -> Any:
-    """Rows as a pandas DataFrame whose index is their first entry (extra `study`)."""
+    """Return rows as a pandas DataFrame whose index is their first entry (extra `study`)."""
     return import_extra("pandas", "a table").DataFrame(rows).set_index(next(iter(rows[0])))
+
+
+class RenamedCertificate:
+    """The old name of `counterexample`, for one release."""
+
+    counterexample: dict[str, Any] | None
+
+    @property
+    def certificate(self) -> dict[str, Any] | None:
+        """The counterexample under its old name."""
+        owner = type(self).__name__
+        warnings.warn(
+            f"{owner}.certificate is deprecated; use {owner}.counterexample", DeprecationWarning, stacklevel=2
+        )
+        return self.counterexample
+
+
+def rename_certificate(entry: dict[str, Any]) -> dict[str, Any]:
+    """Return an entry of JSON text with the old key "certificate" renamed."""
+    return {"counterexample" if key == "certificate" else key: value for key, value in entry.items()}
 
 
 VERDICTS = ("true", "false", "misprint", "undecided")
 
 
 @dataclass(frozen=True)
-class Claim:
+class Claim(RenamedCertificate):
     """One claim of the paper: where it stands, whether it is true, why, and what should stand there."""
 
     key: str
@@ -30,10 +51,10 @@ class Claim:
     verdict: str
     evidence: str
     corrected: str = ""
-    certificate: dict[str, Any] | None = None
+    counterexample: dict[str, Any] | None = None
 
     def __str__(self) -> str:
-        """A paragraph."""
+        """Return a paragraph."""
         head = f"{self.verdict.upper():<10}{self.key} ({self.place})"
         parts = [("claim", self.claim), ("evidence", self.evidence), ("instead", self.corrected)]
         body = [
@@ -51,40 +72,40 @@ class PaperAudit:
     claims: tuple[Claim, ...]
 
     def __iter__(self) -> Iterator[Claim]:
-        """Claim by claim."""
+        """Iterate over the claims."""
         return iter(self.claims)
 
     def __len__(self) -> int:
-        """How many there are."""
+        """Return the number of claims."""
         return len(self.claims)
 
     def __getitem__(self, key: str) -> Claim:
-        """One claim by its key."""
+        """Return one claim by its key."""
         for claim in self.claims:
             if claim.key == key:
                 return claim
         raise KeyError(f"{key!r}; the claims are {', '.join(claim.key for claim in self.claims)}")
 
     def __str__(self) -> str:
-        """A readable account."""
+        """Return a readable account."""
         counts = ", ".join(f"{sum(c.verdict == v for c in self.claims)} {v}" for v in VERDICTS)
         return "\n\n".join([f"{len(self.claims)} claims of the paper: {counts}", *(str(c) for c in self.claims)])
 
     def to_frame(self) -> Any:
-        """One row a claim, as a pandas DataFrame (extra `study`)."""
+        """Return a pandas DataFrame with one row per claim (extra `study`)."""
         return frame([asdict(claim) for claim in self.claims])
 
     def to_json(self) -> str:
-        """Everything, as JSON text."""
+        """Return everything as JSON text."""
         return json.dumps([asdict(claim) for claim in self.claims], indent=1)
 
     @classmethod
     def from_json(cls, text: str) -> PaperAudit:
-        """What `to_json` wrote."""
+        """Return the account that `to_json` wrote."""
         try:
             entries = json.loads(text)
             if not isinstance(entries, list):
                 raise TypeError("a list of claims is needed")
-            return cls(tuple(Claim(**entry) for entry in entries))
+            return cls(tuple(Claim(**rename_certificate(entry)) for entry in entries))
         except (ValueError, TypeError) as error:
             raise InvalidInput(f"this is not the JSON of audit_paper() ({error}); pass what to_json() gave") from error

@@ -1,8 +1,4 @@
-"""The directed search: families that are known to be hard, and an optimiser over values and multiplicities.
-
-Robin Hood at order 3 needs about ten coefficients of a special shape, and near order 2 a million: random signals never
-show it. Counts are numbers here, so length costs nothing.
-"""
+"""The directed search: a criterion's families of hard cases, and an optimiser over values and counts."""
 
 from __future__ import annotations
 
@@ -14,56 +10,28 @@ import numpy as np
 from scipy.optimize import differential_evolution
 
 from .._arrays import Array
-from .search import Case, Finding, judge_all
+from .coefficients import Case, Signal, signal
+from .criterion import Criterion
+from .search import Finding, judge_all
 from .subject import Subject
-from .table import Criterion, Signal, signal
 
-QUARTER = Fraction(1, 4)
 GROUPS = 5
 GENERATIONS = 50
 LARGEST_COUNT = 1e5
 LARGEST_IN_ARRAY = 30  # of a metric that needs every coefficient in an array
+LONGEST_FAMILY, LONGEST_FAMILY_IN_ARRAY = 10**40, 500
 WORST = 1e9
 ROUNDINGS = (1, 2, 3, 4, 6)  # significant digits that a witness is tried with
 
 
-def floor_and_spike(largest: int) -> Iterator[Case]:
-    """n copies of f, one f - 2, one f + 2 and a spike: 1 goes from f + 2 to f - 2 while the spike sets the norm."""
-    for ratio in (3, 4, Fraction(5, 2), 6, Fraction(9, 4), Fraction(21, 10), 10, Fraction(51, 25), Fraction(3, 2)):
-        count = 3
-        while count <= largest:
-            yield _over_a_floor(10, count, ratio)
-            count *= 4
-    for exponent in (2, 3, 4, 5, 6):  # so high a spike that the order may be as close to 2 as 1e-6
-        yield _over_a_floor(10**12, min(10**6, largest), 2 * 10**exponent)
-
-
-def _over_a_floor(floor: int, count: int, ratio: int | Fraction) -> Case:
-    c = signal([(floor - 2, 1), (floor, count), (floor + 2, 1), (ratio * floor, 1)])
-    return Case(c, (0, 2, QUARTER))
-
-
-def almost_zero() -> Iterator[Case]:
-    """[0, e, 1, 3], or many ones and a high top: a share of a tiny e goes to the zero."""
-    for share in (QUARTER, Fraction(1, 100), Fraction(1, 10**6), Fraction(1, 10**30)):
-        for exponent in (1, 2, 3, 4, 6, 9, 15, 30, 60, 120, 240):
-            c = signal([(0, 1), (Fraction(1, 10**exponent), 1), (1, 1), (3, 1)])
-            yield Case(c, (0, 1, share))
-    for exponent in (3, 6, 10, 20, 40):
-        c = signal([(0, 1), (Fraction(1, 10**exponent), 1), (1, 10**7), (10**exponent, 1)])
-        yield Case(c, (0, 1, Fraction(1, 10)))
-
-
 def families(subject: Subject, criterion: Criterion) -> Finding:
-    """The families, judged exactly one by one."""
-    if criterion.key != "P3":
-        return Finding(None, None, 0, 0)
-    cases = [*almost_zero(), *floor_and_spike(500 if subject.arrays_only else 10**40)]
+    """Judge the criterion's hard cases exactly, one by one."""
+    cases = list(criterion.hard_cases(LONGEST_FAMILY_IN_ARRAY if subject.arrays_only else LONGEST_FAMILY))
     # what is too small to tell here is no suspect: nothing but its size spoke against it
     return judge_all(subject, criterion, cases, len(cases), len(cases))._replace(open=0)
 
 
-def optimise(subject: Subject, criterion: Criterion, seed: int, starts: int) -> Finding:
+def optimise(subject: Subject, criterion: Criterion, seed: int, starts: int | None = None) -> Finding:
     """Differential evolution over values, counts and the move, on the float64 change; exact arithmetic decides."""
     tried = defined = 0
 
@@ -80,7 +48,7 @@ def optimise(subject: Subject, criterion: Criterion, seed: int, starts: int) -> 
     generations = GENERATIONS // 2 if subject.arrays_only else GENERATIONS
     most = math.log10(LARGEST_IN_ARRAY if subject.arrays_only else LARGEST_COUNT)
     bounds = [(-3.0, 1.0)] * GROUPS + [(0.0, most)] * GROUPS + [(0.0, 1.0)]
-    for start in range(starts):
+    for start in range(criterion.optimiser_starts if starts is None else starts):
         result = differential_evolution(
             loss, bounds, maxiter=generations, popsize=8, seed=np.random.default_rng([seed, start]), polish=False,
             tol=0.0,

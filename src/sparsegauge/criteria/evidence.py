@@ -10,9 +10,9 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from ..metrics.gds import gds
+from .coefficients import Signal, signal
 from .formulas import FORMULAS
 from .numbers import RATIONAL
-from .table import Signal, signal
 
 SIGNALS = ([1, 2], [0, 1, 1, 5], [1, 1, 1, 1, 10], [3, 1, 4, 1, 5, 9, 2, 6], [0, 0, 7, 7, 8, 100])
 

@@ -1,4 +1,4 @@
-"""Every metric of the catalogue as a formula over exact numbers: what certificates are recomputed with.
+"""Every metric of the catalogue as a formula over exact numbers: what counterexamples are recomputed with.
 
 A signal is a list of (value, count) pairs, sorted, so that ten thousand equal coefficients cost as much as one. Each
 formula is f(k, c, **parameters) with k an arithmetic of `numbers.py`; it shares no code with the library's own metrics.

@@ -1,6 +1,6 @@
 """The search for a signal that breaks a criterion: simple signals first, then random ones.
 
-float64 only points at suspects; `certificate.judge` decides, exactly. The directed search is in `directed.py`.
+float64 only points at suspects; the criterion's `judge` decides, exactly. The directed search is in `directed.py`.
 """
 
 from __future__ import annotations
@@ -14,24 +14,17 @@ from typing import NamedTuple
 import numpy as np
 
 from .._arrays import Array
-from .certificate import Judgement, judge
+from .coefficients import Case, Signal, Step, nonzeros, signal
+from .criterion import Criterion
+from .judgement import Judgement
 from .numbers import Undefined
 from .subject import Subject
-from .table import CRITERIA, Criterion, Move, Signal, nonzeros, replaced, signal
 
 SMALL_VALUES = (Fraction(0), Fraction(1, 2), *map(Fraction, (1, 2, 3, 5, 10)))
 CONSTANT_LENGTHS = (20, 200, 2000)
 NEGLIGIBLE = 1e-12  # change, in units of the largest value met, that float64's noise explains
 SUSPICIOUS = 1e-9  # relative change that float64 cannot mistake
 JUDGED = 40  # suspects of one criterion that exact arithmetic looks at
-NEAR = Fraction(1, 10**9)  # the nudge by which float64 looks for jumps
-
-
-class Case(NamedTuple):
-    """A signal and what is done to it."""
-
-    start: Signal
-    move: Move
 
 
 class Finding(NamedTuple):
@@ -87,7 +80,7 @@ def _random_signal(rng: np.random.Generator, kind: int) -> Signal:
 def cases_of(criterion: Criterion, signals: Iterable[Signal], moves: int | None = None) -> Iterator[Case]:
     """Every legal case of these signals, or the first few moves of each."""
     for c in signals:
-        if criterion.needs_two and nonzeros(c) < 2:
+        if nonzeros(c) < criterion.least_nonzeros:
             continue
         for number, move in enumerate(criterion.moves(c)):
             if moves is not None and number >= moves:
@@ -96,16 +89,15 @@ def cases_of(criterion: Criterion, signals: Iterable[Signal], moves: int | None 
 
 
 @functools.lru_cache(maxsize=64)
-def small_cases(key: str, special: tuple[Fraction, ...]) -> list[Case]:
-    """The cases of `small_signals`: the same for every metric, so made once."""
-    return list(cases_of(CRITERIA[key], small_signals(special)))
+def small_cases(criterion: Criterion, special: tuple[Fraction, ...]) -> list[Case]:
+    """Return the cases of `small_signals`: the same for every metric, so made once."""
+    return list(cases_of(criterion, small_signals(special)))
 
 
 @functools.lru_cache(maxsize=32)
-def random_cases(key: str, seed: int, count: int) -> list[Case]:
-    """The cases of `random_signals`, one of its moves each."""
+def random_cases(criterion: Criterion, seed: int, count: int) -> list[Case]:
+    """Return the cases of `random_signals`, with one move per signal."""
     rng = np.random.default_rng(seed)
-    criterion = CRITERIA[key]
     cases = []
     for c in random_signals(rng, count):
         if possible := list(cases_of(criterion, [c], moves=200)):
@@ -114,18 +106,13 @@ def random_cases(key: str, seed: int, count: int) -> list[Case]:
 
 
 @functools.lru_cache(maxsize=300_000)
-def _screened_steps(key: str, case: Case) -> tuple[tuple[Signal, Signal], ...]:
-    if key == "P1":  # float64 cannot see 1e-30 beside 1
-        i, direction = case.move
-        return ((case.start, replaced(case.start, i, case.start[i][0] + direction * NEAR)),)
-    return tuple(CRITERIA[key].steps(*case)[:3])
+def _screening_steps(criterion: Criterion, case: Case) -> tuple[Step, ...]:
+    return tuple(criterion.screening_steps(case))
 
 
 def search(subject: Subject, criterion: Criterion, cases: Sequence[Case]) -> Finding:
-    """The first case that exact arithmetic finds to break the criterion."""
-    if criterion.key == "P9":
-        return judge_all(subject, criterion, cases, len(cases), len(cases))
-    steps = [_screened_steps(criterion.key, case) for case in cases]
+    """Return the first case that exact arithmetic finds to break the criterion."""
+    steps = [_screening_steps(criterion, case) for case in cases]
     pairs = list(chain.from_iterable(steps))
     before = subject.screen([b for b, _ in pairs])
     after = subject.screen([a for _, a in pairs])
@@ -162,7 +149,7 @@ def _suspicion(criterion: Criterion, before: Array, after: Array, floor: float) 
         return np.nan
     sure = np.maximum(SUSPICIOUS * scale, floor)
     relation = criterion.relation
-    if relation == "->":
+    if criterion.is_limit:
         return 2.0 if np.any(np.abs(change) > 1e-4 * scale) else 0.0
     if relation == "=":
         return 2.0 if np.any(np.abs(change) > sure) else 0.0
@@ -173,11 +160,11 @@ def _suspicion(criterion: Criterion, before: Array, after: Array, floor: float) 
 
 
 def judge_all(subject: Subject, criterion: Criterion, cases: Sequence[Case], tried: int, defined: int) -> Finding:
-    """The first violation among these cases, by exact arithmetic."""
+    """Return the first violation among these cases, by exact arithmetic."""
     doubtful = 0
     for case in cases:
         try:
-            judgement = judge(subject, criterion, criterion.steps(*case))
+            judgement = criterion.judge(subject, criterion.steps(*case))
         except Undefined:
             defined -= 1
             continue
@@ -185,17 +172,3 @@ def judge_all(subject: Subject, criterion: Criterion, cases: Sequence[Case], tri
             return Finding(case, judgement, tried, defined, doubtful)
         doubtful += judgement.violated is None
     return Finding(None, None, tried, defined, doubtful)
-
-
-def saturation_cases(subject: Subject) -> list[Case]:
-    """P9 needs no search: lengths up to 1e15, or what fits into an array."""
-    unit = signal([(Fraction(1), 1)])
-    return [Case(unit, ("short",))] if subject.arrays_only else [Case(unit, ()), Case(unit, ("short",))]
-
-
-def boundary_cases(criterion: Criterion) -> list[Case]:
-    """Signals with one non-zero, which P7 and P8 are not judged on."""
-    if criterion.key not in ("P7", "P8"):
-        return []
-    move: Move = (1,) if criterion.key == "P7" else ()  # the one non-zero grows
-    return [Case(c, move) for c in (signal([(0, 1), (1, 1)]), signal([(0, 3), (1, 1)]))]

@@ -1,4 +1,4 @@
-"""A witness made smaller: fewer coefficients, simpler numbers, as long as exact arithmetic still says "violated"."""
+"""Making a counterexample smaller: fewer coefficients and simpler numbers that still break the criterion."""
 
 from __future__ import annotations
 
@@ -6,18 +6,17 @@ from collections.abc import Iterator
 from fractions import Fraction
 from math import gcd, lcm
 
-from .certificate import Judgement, judge
+from .coefficients import Case, Illegal, Move, Signal, nonzeros, signal
+from .criterion import Criterion
+from .judgement import Judgement
 from .numbers import Undefined
-from .search import Case
 from .subject import Subject
-from .table import Criterion, Illegal, Move, Signal, nonzeros, signal
 
 ATTEMPTS = 600
-SIMPLE_SHARES = (Fraction(1, 4), Fraction(1, 3), Fraction(1, 5), Fraction(1, 10))
 
 
 def shrink(subject: Subject, criterion: Criterion, case: Case, judgement: Judgement) -> tuple[Case, Judgement]:
-    """The simplest violation that greedy steps reach from this one."""
+    """Return the simplest violation that greedy steps reach from this one."""
     left = ATTEMPTS
     improved = True
     while improved and left > 0:
@@ -45,25 +44,23 @@ def _violation(subject: Subject, criterion: Criterion, case: Case) -> Judgement 
         steps = criterion.steps(*case)
         if not steps:
             return None
-        criterion.legal(steps)
-        judgement = judge(subject, criterion, steps)
+        criterion.check(steps)
+        judgement = criterion.judge(subject, steps)
     except (Undefined, Illegal):
         return None
     return judgement if judgement.violated else None
 
 
 def complexity(case: Case, criterion: Criterion) -> tuple[int, int, Fraction]:
-    """Characters of both signals first (each group costs three), then coefficients, then the size of the numbers."""
-    numbers = [v for v, _ in case.start] + [x for x in case.move if isinstance(x, Fraction)]
-    if criterion.key == "P3":
-        numbers += [v for step in criterion.steps(*case)[:1] for v, _ in step[1]]
+    """Return the characters of both signals (each group costs three), the coefficients, the size of the numbers."""
+    numbers = criterion.written_numbers(case)
     characters = sum(len(str(x)) + 3 for x in numbers)
     coefficients = sum(n for _, n in case.start)
     return characters + len(str(coefficients)), coefficients, sum(numbers, start=Fraction(0))
 
 
 def simpler(case: Case, criterion: Criterion) -> Iterator[Case]:
-    """Candidates, each one small change away."""
+    """Yield candidates, each one small change away."""
     c, move = case
     yield from _fewer(c, move, criterion)
     yield from ((Case(_with_count(c, k, n), move)) for k, (_, m) in enumerate(c) for n in _smaller_counts(m))
@@ -72,15 +69,12 @@ def simpler(case: Case, criterion: Criterion) -> Iterator[Case]:
             yield Case(_with_value(c, k, value), move)
     yield Case(_whole(c), move)
     yield from (Case(coarser, move) for top in (5, 10, 20, 50, 100, 200, 500) if (coarser := _coarser(c, top)))
-    if criterion.key == "P3":
-        yield from (Case(c, (*move[:2], share)) for share in SIMPLE_SHARES)
-    elif move and isinstance(move[-1], Fraction):
-        yield from (Case(c, (*move[:-1], Fraction(x))) for x in (1, 2, 10))
+    yield from (Case(c, simpler_move) for simpler_move in criterion.simpler_moves(move))
 
 
 def _fewer(c: Signal, move: Move, criterion: Criterion) -> Iterator[Case]:
-    """Without one group that the move does not touch; the move's indices follow."""
-    indices = move[:2] if criterion.key == "P3" else move[:1] if criterion.key in ("P1", "P7", "P7_literal") else ()
+    """Yield the case without one group that the move does not touch; the move's indices follow."""
+    indices = move[: criterion.group_indices]
     for k in range(len(c)):
         if k not in indices and len(c) > 1:
             shifted = tuple(i - (i > k) for i in indices)
@@ -101,7 +95,7 @@ def _with_value(c: Signal, k: int, value: Fraction) -> Signal:
 
 
 def _simpler_values(c: Signal, k: int) -> list[Fraction]:
-    """Rounder numbers that keep the groups in order."""
+    """Return rounder numbers that keep the groups in order."""
     value = c[k][0]
     low = c[k - 1][0] if k else Fraction(-1)
     high = c[k + 1][0] if k + 1 < len(c) else Fraction(10) ** 400
@@ -112,13 +106,13 @@ def _simpler_values(c: Signal, k: int) -> list[Fraction]:
 
 
 def _whole(c: Signal) -> Signal:
-    """All values times their common denominator, over their common divisor."""
+    """Multiply all values by their common denominator, and divide them by their common divisor."""
     denominator = lcm(*(v.denominator for v, _ in c))
     divisor = gcd(*(int(v * denominator) for v, _ in c)) or 1
     return signal((v * denominator / divisor, n) for v, n in c)
 
 
 def _coarser(c: Signal, top: int) -> Signal | None:
-    """Whole numbers up to `top` in about the same proportions, where no two groups fall together."""
+    """Return whole numbers up to `top` in about the same proportions, unless two groups would fall together."""
     coarser = signal((Fraction(round(v * top / c[-1][0])), n) for v, n in c)
     return coarser if len(coarser) == len(c) else None

@@ -17,6 +17,7 @@ from .._arrays import Array
 from ..errors import InvalidInput
 from ..metrics.catalogue import METRICS, check_parameters, find_metric
 from .callables import LONGEST, CallableSubject, laid_out
+from .coefficients import Signal, signal
 from .formulas import FORMULAS, Pairs, length
 from .numbers import (
     DIGITS,
@@ -30,7 +31,6 @@ from .numbers import (
     bounds_of,
     interval,
 )
-from .table import Signal, signal
 
 SMALLEST_PARAMETER, LARGEST_PARAMETER = Fraction(1, 10**6), 10**6  # what exact powers can reach
 

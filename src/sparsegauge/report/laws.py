@@ -12,19 +12,20 @@ from fractions import Fraction
 
 from ..criteria.audit import Audit, Verdict, written
 from ..criteria.claims import VERDICTS, PaperAudit
+from ..criteria.criterion import Criterion
+from ..criteria.definitions import CRITERIA
 from ..criteria.paper import audit_paper
 from ..criteria.stored import stored_audits
-from ..criteria.table import CRITERIA, Criterion
 from ..metrics.catalogue import METRICS
 
 MARKS = {"holds": "✓", "violated": "✗", "undecided": "?", "not applicable": "–"}
 RELATIONS = {"<": "fall", ">": "rise", "=": "stay the same", ">=": "not fall", "<=": "not rise"}
-MOST_STEPS = 6  # of a limit; certificates have at most five
+MOST_STEPS = 6  # of a limit; counterexamples have at most five
 
 
 @dataclass(frozen=True)
 class Shown:
-    """A certificate as people read it; `steps` has (before, after) pairs of which the last has the values."""
+    """A counterexample as people read it; `steps` has (before, after) pairs of which the last has the values."""
 
     steps: tuple[tuple[str, str], ...]
     value_before: str
@@ -41,7 +42,7 @@ class Cell:
     title: str
     criterion: Criterion
     verdict: Verdict
-    certificate: Shown | None
+    counterexample: Shown | None
 
     @property
     def mark(self) -> str:
@@ -51,7 +52,7 @@ class Cell:
 
 @dataclass(frozen=True)
 class Subject:
-    """A metric with its parameters, and a cell a criterion."""
+    """A metric with its parameters, and one cell per criterion."""
 
     title: str
     parameters: str
@@ -59,8 +60,8 @@ class Subject:
 
     @property
     def obeys_all(self) -> bool:
-        """Whether P1 to P11 hold; P7 as it was printed is not one of them."""
-        return all(cell.verdict.status == "holds" for cell in self.cells if cell.criterion.key != "P7_literal")
+        """Whether every law holds; other readings of a law do not count."""
+        return all(cell.verdict.status == "holds" for cell in self.cells if not cell.criterion.variant_of)
 
 
 @dataclass(frozen=True)
@@ -96,7 +97,8 @@ def gather_laws() -> Laws:
     }
     numbered = {id(audit): f"law-{number}" for number, audit in enumerate(audits)}
     rows = {title: tuple(_subject(audit, numbered[id(audit)]) for audit in group) for title, group in groups.items()}
-    return Laws(tuple(CRITERIA.values()), rows, audit_paper())
+    stored = tuple(CRITERIA[key] for key in audits[0].verdicts)
+    return Laws(stored, rows, audit_paper())
 
 
 def _is_default(audit: Audit) -> bool:
@@ -119,16 +121,16 @@ def _number(value: float) -> str:
 
 
 def _shown(verdict: Verdict) -> Shown | None:
-    certificate = verdict.certificate
-    if certificate is None:
+    counterexample = verdict.counterexample
+    if counterexample is None:
         return None
-    steps = certificate.get("steps") or [certificate]
+    steps = counterexample.get("steps") or [counterexample]
     return Shown(
         tuple((_signal(step["before"]), _signal(step["after"])) for step in steps[:MOST_STEPS]),
-        _value(certificate["value_before"]),
-        _value(certificate["value_after"]),
+        _value(counterexample["value_before"]),
+        _value(counterexample["value_after"]),
         _asked(CRITERIA[verdict.criterion]),
-        json.dumps(certificate),
+        json.dumps(counterexample),
     )
 
 
@@ -142,6 +144,6 @@ def _value(text: str) -> str:
 
 
 def _asked(criterion: Criterion) -> str:
-    if criterion.relation == "->":
+    if criterion.is_limit:
         return "the change has to fade away along these steps, and does not"
     return f"the value has to {RELATIONS[criterion.relation]}, and does not"

@@ -1,0 +1,165 @@
+"""The base class of a criterion, and the registry that holds all of them.
+
+A criterion turns a signal and a move (which coefficient, how much) into steps (before, after). It recognises such steps
+again from the two signals alone, so that a counterexample can be checked without trusting whoever made it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from fractions import Fraction
+
+from ..errors import InvalidInput
+from .coefficients import Case, Move, Signal, Step, require
+from .judgement import ALLOWED_SIGNS, Judgement, judge_step
+from .subject import Subject
+
+ANY_SIGNAL = "every signal but the zero vector"
+TWO_NONZEROS = "signals with two non-zeros or more; equalities on one non-zero are reported apart"
+SCREENED_STEPS = 3
+
+
+class Criterion:
+    """One law of a sparsity metric: S(after) `relation` S(before) for every legal step.
+
+    To define a law of your own, derive a class that sets the attributes and implements `moves`, `steps` and
+    `check_step`, then pass one object of it to ``CRITERIA.add``: from then on, `audit`, `verify` and the command line
+    use it. The other methods have defaults that suit a law about a single step.
+
+    Attributes
+    ----------
+    key, name, statement, transformation : str
+        "P3", "Robin Hood", the law as a formula, and what is done to the signal in words.
+    relation : {"<", "=", ">", ">=", "<=", "->"}
+        How S(after) must compare with S(before); "->" where a limit is meant.
+    applies : str
+        Which signals the law speaks of.
+    source : str
+        Where the law is stated.
+    least_nonzeros : int
+        How many non-zeros a signal must have for the law to be judged on it.
+    keeps_positions : bool
+        Whether the order of the coefficients matters, so that signals must not be sorted.
+    variant_of : str or None
+        The key of the law that this is another reading of; variants do not count among the laws that a metric obeys.
+    group_indices : int
+        How many of a move's leading entries are indices of groups of equal coefficients.
+    optimiser_starts : int
+        How often the optimiser over values and counts is started, where the relation is an inequality.
+
+    Examples
+    --------
+    >>> import sparsegauge as sg
+    >>> criterion = sg.CRITERIA["P8"]
+    >>> criterion.name, criterion.relation
+    ('Babies', '>')
+    """
+
+    key: str
+    name: str
+    statement: str
+    transformation: str
+    relation: str
+    applies: str = ANY_SIGNAL
+    source: str = "section III of the paper"
+    least_nonzeros: int = 1
+    keeps_positions: bool = False
+    variant_of: str | None = None
+    group_indices: int = 0
+    optimiser_starts: int = 1
+
+    # --- what every criterion defines
+
+    def moves(self, c: Signal) -> Iterable[Move]:
+        """Return the moves to try on a signal, the simplest first."""
+        return [()]
+
+    def steps(self, c: Signal, move: Move) -> list[Step]:
+        """Return the steps (before, after) of a move; empty where the move is not legal."""
+        raise NotImplementedError
+
+    def check_step(self, before: Signal, after: Signal) -> None:
+        """Raise `Illegal` unless `after` follows from `before` by the transformation."""
+        raise NotImplementedError
+
+    # --- how it is checked and judged
+
+    def check(self, steps: list[Step]) -> None:
+        """Raise `Illegal` unless these steps are what the criterion speaks of."""
+        require(len(steps) == 1, "this criterion has exactly one step")
+        self.check_step(*steps[0])
+
+    def judge(self, subject: Subject, steps: list[Step]) -> Judgement:
+        """Decide whether the metric breaks the criterion on these steps; `Undefined` where it has no value."""
+        return judge_step(subject, self.relation, steps[0])
+
+    # --- where to look for a counterexample
+
+    def fixed_cases(self, subject: Subject) -> list[Case] | None:
+        """Return all the cases there are, where no search is needed; None where signals must be searched."""
+        return None
+
+    def screening_steps(self, case: Case) -> list[Step]:
+        """Return the steps that float64 compares to find suspects."""
+        return self.steps(*case)[:SCREENED_STEPS]
+
+    def hard_cases(self, longest: int) -> Iterable[Case]:
+        """Return families of signals up to a length that random search does not reach."""
+        return ()
+
+    def boundary_cases(self) -> Sequence[Case]:
+        """Return signals on which an equality is reported but does not break the criterion."""
+        return ()
+
+    # --- how a counterexample is made simpler
+
+    def simpler_moves(self, move: Move) -> Iterable[Move]:
+        """Return moves that may show the same in simpler numbers."""
+        if move and isinstance(move[-1], Fraction):
+            yield from ((*move[:-1], Fraction(x)) for x in (1, 2, 10))
+
+    def written_numbers(self, case: Case) -> list[Fraction]:
+        """Return the numbers that a reader of the counterexample has to read."""
+        return [v for v, _ in case.start] + [x for x in case.move if isinstance(x, Fraction)]
+
+    # --- what follows from the relation
+
+    @property
+    def strict(self) -> bool:
+        """Whether equality breaks it."""
+        return self.relation in ("<", ">")
+
+    @property
+    def is_inequality(self) -> bool:
+        """Whether a change in one direction breaks it, so that an optimiser can look for the worst."""
+        return self.relation in ("<", ">", "<=", ">=")
+
+    @property
+    def is_limit(self) -> bool:
+        """Whether it speaks of a limit, which no finite search can decide where a proof exists."""
+        return self.relation == "->"
+
+    def __repr__(self) -> str:
+        return f"<Criterion {self.key}: {self.name}>"
+
+
+class Registry(dict[str, Criterion]):
+    """The criteria by key, in the order in which they are reported."""
+
+    def add(self, criterion: Criterion) -> Criterion:
+        """Register a criterion under its key and return it; ``del CRITERIA[key]`` removes it again."""
+        if not isinstance(criterion, Criterion):
+            raise InvalidInput(f"a criterion is an object of a class derived from Criterion, got {criterion!r:.60}")
+        missing = [name for name in REQUIRED if not isinstance(getattr(criterion, name, None), str)]
+        if missing:
+            raise InvalidInput(f"the criterion {criterion.__class__.__name__} lacks {', '.join(missing)}; set them")
+        if criterion.relation not in (*ALLOWED_SIGNS, "->"):
+            known = ", ".join((*ALLOWED_SIGNS, "->"))
+            raise InvalidInput(f"the relation of {criterion.key} must be one of {known}, got {criterion.relation!r}")
+        if criterion.key in self:
+            raise InvalidInput(f"there is a criterion {criterion.key} already; choose another key")
+        self[criterion.key] = criterion
+        return criterion
+
+
+REQUIRED = ("key", "name", "statement", "transformation", "relation")

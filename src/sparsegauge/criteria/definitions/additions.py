@@ -1,0 +1,63 @@
+"""P5 and P8: something is added to all coefficients, or a zero is appended."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from fractions import Fraction
+
+from ..coefficients import Case, Move, Signal, Step, nonzeros, require, signal
+from ..criterion import TWO_NONZEROS, Criterion
+
+TIDES = (Fraction(1), Fraction(1, 2), Fraction(10), Fraction(1, 100), Fraction(1000))
+
+
+class RisingTide(Criterion):
+    """S(c + a) < S(c) for a > 0."""
+
+    key = "P5"
+    name = "Rising tide"
+    statement = "S(c + a) < S(c) for a > 0"
+    transformation = "a is added to all coefficients"
+    relation = "<"
+    applies = "signals whose coefficients are not all equal"
+
+    def moves(self, c: Signal) -> Iterator[Move]:
+        """Return amounts, for signals that are not constant."""
+        if len(c) > 1:
+            yield from ((a,) for a in TIDES)
+
+    def steps(self, c: Signal, move: Move) -> list[Step]:
+        """Add the amount to every coefficient."""
+        return [(c, signal((v + move[0], n) for v, n in c))]
+
+    def check_step(self, before: Signal, after: Signal) -> None:
+        """Require the same positive amount for all."""
+        require(len(before) == len(after) > 1, "not all coefficients are equal")
+        a = after[0][0] - before[0][0]
+        require(a > 0, "a > 0")
+        require(all(w - v == a and m == n for (v, n), (w, m) in zip(before, after, strict=True)), "the same a for all")
+
+
+class Babies(Criterion):
+    """S(c || 0) > S(c)."""
+
+    key = "P8"
+    name = "Babies"
+    statement = "S(c || 0) > S(c)"
+    transformation = "a zero is appended"
+    relation = ">"
+    applies = TWO_NONZEROS
+    least_nonzeros = 2
+
+    def steps(self, c: Signal, move: Move) -> list[Step]:
+        """Append one zero."""
+        return [(c, signal([*c, (Fraction(0), 1)]))]
+
+    def check_step(self, before: Signal, after: Signal) -> None:
+        """Require one more zero."""
+        require(after == self.steps(before, ())[0][1], "one zero is appended")
+        require(nonzeros(before) >= 2, "two non-zeros or more")
+
+    def boundary_cases(self) -> Sequence[Case]:
+        """Return signals with one non-zero."""
+        return [Case(signal([(0, 1), (1, 1)]), ()), Case(signal([(0, 3), (1, 1)]), ())]

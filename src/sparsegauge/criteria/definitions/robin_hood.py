@@ -1,0 +1,94 @@
+"""P3, Robin Hood: a transfer from a larger coefficient to a smaller one lowers S.
+
+At order 3 of GDS a violation needs about ten coefficients of a special shape, and near order 2 a million. Random
+signals never show it, so two families of hard cases are searched as well. Counts are numbers: length costs nothing.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from fractions import Fraction
+from itertools import combinations
+
+from ..coefficients import Case, Move, Signal, Step, difference, replace_one, require, signal
+from ..criterion import Criterion
+
+HALF, QUARTER = Fraction(1, 2), Fraction(1, 4)
+SHARES = (QUARTER, Fraction(1, 8), Fraction(3, 8), Fraction(1, 100), Fraction(49, 100))
+SIMPLE_SHARES = (QUARTER, Fraction(1, 3), Fraction(1, 5), Fraction(1, 10))
+
+
+class RobinHood(Criterion):
+    """S(c with c_i + a and c_j - a) < S(c) for c_j > c_i, 0 < a < (c_j - c_i)/2."""
+
+    key = "P3"
+    name = "Robin Hood"
+    statement = "S(c with c_i + a and c_j - a) < S(c) for c_j > c_i, 0 < a < (c_j - c_i)/2"
+    transformation = "a goes from a larger coefficient to a smaller one"
+    relation = "<"
+    group_indices = 2
+    optimiser_starts = 2
+
+    def moves(self, c: Signal) -> Iterator[Move]:
+        """Transfer a share of the difference, for each pair of values."""
+        for i, j in combinations(range(len(c)), 2):
+            yield from ((i, j, share) for share in SHARES)
+
+    def steps(self, c: Signal, move: Move) -> list[Step]:
+        """Move a share of the difference from the larger of two values to the smaller."""
+        i, j, share = move
+        low, high = c[i][0], c[j][0]
+        a = share * (high - low)
+        if not 0 < share < HALF:
+            return []
+        return [(c, replace_one(replace_one(c, j, high - a), i, low + a))]
+
+    def check_step(self, before: Signal, after: Signal) -> None:
+        """Require that two coefficients come closer by equal amounts, without changing places."""
+        removed, added = difference(before, after)
+        require(len(removed) == len(added) == 2, "exactly two coefficients change")
+        (low, high), (raised, lowered) = removed, added
+        a = raised - low
+        require(high - lowered == a, "what one gives the other gets")
+        require(0 < a < (high - low) / 2, "0 < a < (c_j - c_i)/2")
+
+    def hard_cases(self, longest: int) -> Iterable[Case]:
+        """Return transfers to a zero, and transfers between the floor's neighbours below a spike."""
+        yield from almost_zero()
+        yield from floor_and_spike(longest)
+
+    def simpler_moves(self, move: Move) -> Iterator[Move]:
+        """Return simpler shares."""
+        yield from ((*move[:2], share) for share in SIMPLE_SHARES)
+
+    def written_numbers(self, case: Case) -> list[Fraction]:
+        """Return the values after the transfer too: they are the ones that get long."""
+        after = [v for step in self.steps(*case) for v, _ in step[1]]
+        return super().written_numbers(case) + after
+
+
+def floor_and_spike(longest: int) -> Iterator[Case]:
+    """Yield n copies of f, one f - 2, one f + 2 and a spike: 1 goes from f + 2 to f - 2, the spike sets the norm."""
+    for ratio in (3, 4, Fraction(5, 2), 6, Fraction(9, 4), Fraction(21, 10), 10, Fraction(51, 25), Fraction(3, 2)):
+        count = 3
+        while count <= longest:
+            yield _over_a_floor(10, count, ratio)
+            count *= 4
+    for exponent in (2, 3, 4, 5, 6):  # so high a spike that the order may be as close to 2 as 1e-6
+        yield _over_a_floor(10**12, min(10**6, longest), 2 * 10**exponent)
+
+
+def _over_a_floor(floor: int, count: int, ratio: int | Fraction) -> Case:
+    c = signal([(floor - 2, 1), (floor, count), (floor + 2, 1), (ratio * floor, 1)])
+    return Case(c, (0, 2, QUARTER))
+
+
+def almost_zero() -> Iterator[Case]:
+    """Yield [0, e, 1, 3], or many ones and a high top: a share of a tiny e goes to the zero."""
+    for share in (QUARTER, Fraction(1, 100), Fraction(1, 10**6), Fraction(1, 10**30)):
+        for exponent in (1, 2, 3, 4, 6, 9, 15, 30, 60, 120, 240):
+            c = signal([(0, 1), (Fraction(1, 10**exponent), 1), (1, 1), (3, 1)])
+            yield Case(c, (0, 1, share))
+    for exponent in (3, 6, 10, 20, 40):
+        c = signal([(0, 1), (Fraction(1, 10**exponent), 1), (1, 10**7), (10**exponent, 1)])
+        yield Case(c, (0, 1, Fraction(1, 10)))
