@@ -1,6 +1,7 @@
 """The only gate: every array, axis, order and policy that a caller passes is checked here, once."""
 
 from .checks import Parameter, as_rng, check_choice, check_count, check_number, check_order, check_orders
+from .libraries import Library, library_of
 from .signals import (
     Array,
     Indices,
@@ -16,6 +17,7 @@ from .signals import (
 __all__ = [
     "Array",
     "Indices",
+    "Library",
     "Parameter",
     "Signals",
     "as_finite_array",
@@ -28,6 +30,7 @@ __all__ = [
     "check_order",
     "check_orders",
     "is_sparse",
+    "library_of",
     "over_signals",
     "restore_like",
 ]

@@ -1,0 +1,272 @@
+"""Every metric of the catalogue as a formula of `Coefficients`: what tensors and JAX arrays are measured by.
+
+Each has the name and the parameters of its metric, whose values are checked already, and gives one number per signal.
+Tests compare them with the exact kernels.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+
+from .. import gini_family
+from .coefficients import Coefficients
+from .numerics import magnitude, power, safe_log
+
+Formula = Callable[..., Any]
+FORMULAS: dict[str, Formula] = {}
+LARGEST_TANH_ARGUMENT = 50.0  # from 20 on tanh is 1
+
+
+def _portable(formula: Formula) -> Formula:
+    FORMULAS[formula.__name__] = formula
+    return formula
+
+
+@_portable
+def gds(row: Coefficients, order: float) -> Any:
+    return row.gds(order)
+
+
+# Norms, counts and powers
+
+
+@_portable
+def l0(row: Coefficients) -> Any:
+    return row.count(row.raw == 0)
+
+
+@_portable
+def l0_eps(row: Coefficients, eps: float) -> Any:
+    bound = np.asarray(eps, _precision(row))
+    if float(bound) > eps:  # rounded up, where a coefficient that equals it is larger than eps
+        bound = np.nextafter(bound, np.asarray(0.0, bound.dtype))
+    return row.count(row.raw <= float(bound))
+
+
+def _precision(row: Coefficients) -> Any:
+    return np.float64 if row.xp.finfo(row.raw.dtype).bits == 64 else np.float32
+
+
+@_portable
+def neg_l1(row: Coefficients) -> Any:
+    return -row.l1 / row.unit
+
+
+@_portable
+def neg_lp(row: Coefficients, p: float) -> Any:
+    return -row.l1 / row.unit * row.xp.exp(row.ratios.log_power_mean(p) + (1 / p - 1.0) * math.log(row.N))
+
+
+@_portable
+def l2_l1(row: Coefficients) -> Any:
+    return row.xp.sqrt(row.squares) / row.l1
+
+
+@_portable
+def neg_tanh(row: Coefficients, a: float, b: float) -> Any:
+    xp = row.xp
+    bound = LARGEST_TANH_ARGUMENT ** (1 / b) / a
+    small = xp.where(row.raw < bound, row.raw, xp.full_like(row.raw, bound)) if bound < _largest(row) else row.raw
+    return -row.total(xp.tanh(power(xp, a * small, b)))
+
+
+def _largest(row: Coefficients) -> float:
+    return float(row.xp.finfo(row.raw.dtype).max)
+
+
+@_portable
+def neg_log(row: Coefficients) -> Any:
+    xp = row.xp
+    large = row.raw > 1
+    one = xp.ones_like(row.raw)
+    above, below = xp.where(large, row.raw, one), xp.where(large, one, row.raw)
+    terms = xp.where(large, 2.0 * xp.log(above) + xp.log1p((1.0 / above) ** 2), xp.log1p(below * below))
+    return -row.total(terms)
+
+
+@_portable
+def kappa4(row: Coefficients) -> Any:
+    return row.fourths / row.squares**2
+
+
+@_portable
+def kurtosis(row: Coefficients) -> Any:
+    return row.N * kappa4(row) - 3.0
+
+
+@_portable
+def neg_lp_neg(row: Coefficients, p: float) -> Any:
+    xp = row.xp
+    positive = row.raw > 0
+    bottom = xp.min(xp.where(positive, row.raw, xp.full_like(row.raw, _largest(row))), axis=-1, keepdims=True)
+    ratios = xp.where(positive, row.raw / bottom, xp.ones_like(row.raw))
+    return -row.total(xp.where(positive, ratios**p, xp.zeros_like(ratios))) * bottom[..., 0] ** p
+
+
+@_portable
+def hoyer(row: Coefficients) -> Any:
+    root = math.sqrt(row.N)
+    return pastor(row) * (root / (root - 1.0) if row.N > 1 else 0.0)
+
+
+@_portable
+def pastor(row: Coefficients) -> Any:
+    s = row.gds(2)
+    return s / (1.0 + row.xp.sqrt(1.0 - s))
+
+
+@_portable
+def treves_rolls(row: Coefficients) -> Any:
+    return row.gds(2) * (row.N / (row.N - 1.0) if row.N > 1 else 0.0)
+
+
+@_portable
+def neg_numerical_sparsity(row: Coefficients) -> Any:
+    return -(row.l1**2) / row.squares
+
+
+@_portable
+def d_norm(row: Coefficients) -> Any:
+    return row.top / row.xp.sqrt(row.squares)
+
+
+@_portable
+def pq_mean(row: Coefficients, p: float, q: float) -> Any:
+    return -row.xp.exp(row.ratios.log_power_mean(p) - row.ratios.log_power_mean(q))
+
+
+@_portable
+def pq_index(row: Coefficients, p: float, q: float) -> Any:
+    return -row.xp.expm1(row.ratios.log_power_mean(p) - row.ratios.log_power_mean(q))
+
+
+# Entropies
+
+
+@_portable
+def h_g(row: Coefficients) -> Any:
+    logs = -2.0 * row.total(safe_log(row.xp, row.raw))
+    return row.xp.where(row.any_zero, row.xp.full_like(logs, math.inf), logs)
+
+
+@_portable
+def h_s(row: Coefficients) -> Any:
+    return 2.0 * row.entropy_of_squares()
+
+
+@_portable
+def neg_h_s(row: Coefficients) -> Any:
+    return -h_s(row)
+
+
+@_portable
+def neg_h_s_prime(row: Coefficients) -> Any:
+    return 2.0 * row.total(row.c * safe_log(row.xp, row.raw)) / row.unit
+
+
+@_portable
+def h_s_prime(row: Coefficients) -> Any:
+    return -neg_h_s_prime(row)
+
+
+@_portable
+def negentropy(row: Coefficients) -> Any:
+    return row.square_ratios.theil()
+
+
+@_portable
+def box_cox(row: Coefficients, l: float) -> Any:  # noqa: E741 (the formula's name)
+    p = 1.0 + l
+    if p == 1.0:
+        return negentropy(row)
+    return row.xp.expm1(p * row.square_ratios.log_power_mean(p)) / (p - 1.0)
+
+
+# The Gini index and its generalisations
+
+
+@_portable
+def gini(row: Coefficients) -> Any:
+    return row.gds(1)
+
+
+@_portable
+def gi2(row: Coefficients) -> Any:
+    return 2.0 * gi3(row)
+
+
+@_portable
+def gi3(row: Coefficients) -> Any:
+    g = row.gds(1)
+    return g / (1.0 + g)
+
+
+@_portable
+def ggi(row: Coefficients, a: float) -> Any:
+    return row.weighted_by_rank(gini_family._odd_powers(a))[0]
+
+
+@_portable
+def fggi(row: Coefficients, a: float, p: float) -> Any:
+    return -row.xp.expm1(row.weighted_by_rank(gini_family._odd_powers(a), p)[1] / p)
+
+
+@_portable
+def pfgi1(row: Coefficients, p: float) -> Any:
+    return -row.xp.expm1(row.weighted_by_rank(gini_family._gini_weights, p)[1] / p)
+
+
+@_portable
+def pfgi2(row: Coefficients, p: float) -> Any:
+    g, log_rest = row.weighted_by_rank(gini_family._gini_weights, p)
+    return -row.xp.expm1((log_rest - row.xp.log1p(g)) / p)
+
+
+@_portable
+def pfgi3(row: Coefficients, p: float) -> Any:
+    return -row.xp.expm1(-row.xp.log1p(row.weighted_by_rank(gini_family._gini_weights, p)[0]) / p)
+
+
+@_portable
+def s_gini(row: Coefficients, v: float) -> Any:
+    return row.weighted_by_rank(gini_family._tail_powers(v))[0]
+
+
+@_portable
+def u_theta(row: Coefficients, theta: float) -> Any:
+    xp, c = row.xp, row.sorted
+    m = math.ceil(Fraction(repr(theta)) * row.N)
+    spread = c[..., -1] - c[..., 0]
+    narrowest = xp.min(c[..., m - 1 :] - c[..., : row.N - m + 1], axis=-1)
+    spread = xp.where(spread > 0, spread, xp.ones_like(spread))
+    return xp.where(c[..., -1] > c[..., 0], 1.0 - narrowest / spread, xp.zeros_like(spread))
+
+
+# From the study of incomes
+
+
+@_portable
+def hoover(row: Coefficients) -> Any:
+    return 0.5 * row.xp.mean(magnitude(row.xp, row.ratios.d), axis=-1)
+
+
+@_portable
+def gm_am(row: Coefficients) -> Any:
+    return atkinson(row, 1.0)
+
+
+@_portable
+def atkinson(row: Coefficients, epsilon: float) -> Any:
+    p = 1.0 - epsilon
+    values = -row.xp.expm1(row.ratios.log_power_mean(p))
+    return row.xp.where(row.any_zero, row.xp.ones_like(values), values) if p <= 0 else values
+
+
+@_portable
+def theil(row: Coefficients) -> Any:
+    return row.ratios.theil()
