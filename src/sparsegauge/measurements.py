@@ -25,6 +25,7 @@ DEFAULT_ORDERS = "1,2,4"
 VALUES_PER_BATCH = 1 << 20  # windows overlap, and metrics copy them
 MOST_DRAWN = 8  # signals; nobody could tell more lines apart
 STANDARD_INPUT = "standard input"
+MOST_DIMENSIONS = 64  # of a NumPy array
 
 Say = Callable[[str], None]
 Axis = int | Literal["none", "usual"]
@@ -61,6 +62,8 @@ class Request:
         check_choice("--nan-policy", self.nan_policy, NAN_POLICIES)
         if self.axis == "none" and self.window is not None:
             raise InvalidInput("windows slide along one axis, got --axis none; name a dimension, such as --axis -1")
+        if self.hop > sys.maxsize:
+            raise InvalidInput(f"--hop must be at most {sys.maxsize}, got {self.hop}; one window needs no hop")
 
 
 @dataclass(frozen=True)
@@ -108,16 +111,19 @@ def parse_axis(text: str | None) -> Axis:
     if text.strip().lower() == "none":
         return "none"
     try:
-        return int(text)
+        axis = int(text)
     except ValueError as error:
         raise InvalidInput(f"--axis takes a whole number, or none to flatten, got {text!r}") from error
+    if abs(axis) > MOST_DIMENSIONS:
+        raise InvalidInput(f"--axis is a dimension of an array, which has at most {MOST_DIMENSIONS}, got {text}")
+    return axis
 
 
 def measure_file(argument: str, request: Request, show: Say, note: Say) -> list[Measurement]:
     """Measure every array of one file; call `show` with the progress and `note` with what was left out."""
     label = STANDARD_INPUT if argument == "-" else argument
     show(f"reading {label}")
-    with spooled(argument, sys.stdin.buffer) as path:
+    with spooled(argument, lambda: sys.stdin.buffer) as path:
         try:
             found = open_file(path, key=request.key, note=lambda text: note(text.replace(str(path), label)))
             return [_measure_contents(label, contents, request, show) for contents in found]

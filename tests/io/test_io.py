@@ -24,10 +24,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from PIL import Image
 
-import sparsegauge.io.contents as contents_module
+import sparsegauge.io.file_contents as contents_module
 from sparsegauge import InvalidInput, MissingExtra
 from sparsegauge.io import FORMATS, expand, matlab, open_file, spooled
-from sparsegauge.io.contents import BLOCK_BYTES
+from sparsegauge.io.file_contents import BLOCK_BYTES
 from strategies import law
 
 pa = pytest.importorskip("pyarrow")
@@ -299,7 +299,7 @@ def test_text_that_is_no_table_is_one_sentence(tmp_path, written, says):
 
 
 def test_the_line_of_a_late_mistake_is_right(tmp_path, monkeypatch):
-    monkeypatch.setattr("sparsegauge.io.text.BLOCK_BYTES", 100)
+    monkeypatch.setattr("sparsegauge.io.text_pieces.BLOCK_BYTES", 100)
     rows = [f"{i},{i}" for i in range(5000)]
     rows[4321] = "1,x"
     (tmp_path / "x.csv").write_text("a,b\n" + "\n".join(rows), encoding="utf-8")
@@ -317,7 +317,7 @@ def test_the_line_of_a_late_mistake_is_right(tmp_path, monkeypatch):
 def test_every_number_survives_the_way_through_text(table, delimiter, block):
     table[0] = [float(i) for i in range(len(table[0]))]  # a first row of numbers, so that no column looks empty
     with tempfile.TemporaryDirectory() as directory, pytest.MonkeyPatch.context() as patch:
-        patch.setattr("sparsegauge.io.text.BLOCK_BYTES", block)
+        patch.setattr("sparsegauge.io.text_pieces.BLOCK_BYTES", block)
         path = Path(directory) / "x.csv"
         path.write_text("\n".join(delimiter.join(map(repr, row)) for row in table), encoding="utf-8")
         np.testing.assert_array_equal(only(path).array(), table)
@@ -389,7 +389,7 @@ def test_every_version_of_header_is_read(tmp_path, version):
 
 
 def test_an_archive_that_unpacks_into_gigabytes(tmp_path, monkeypatch):
-    monkeypatch.setattr(contents_module, "LARGEST_SURPRISE", 1 << 20)
+    monkeypatch.setattr(contents_module, "LARGEST_EXPANSION", 1 << 20)
     np.savez_compressed(tmp_path / "x.npz", x=np.zeros(1 << 20))
     refuse(tmp_path / "x.npz", "would unpack into 8,388,736")
     write_parquet(tmp_path / "x.parquet", a=np.zeros(1 << 20))
@@ -547,11 +547,11 @@ def test_patterns_are_expanded_in_order_and_names_with_brackets_are_names(tmp_pa
 
 
 def test_pipes_are_copied_and_the_copy_goes_away(tmp_path):
-    with spooled("-", io.BytesIO(b"1\n2\n")) as path:
+    with spooled("-", lambda: io.BytesIO(b"1\n2\n")) as path:
         np.testing.assert_array_equal(only(path).array(), [1, 2])
     assert not path.exists()
     (tmp_path / "x.csv").touch()
-    with spooled(str(tmp_path / "x.csv"), io.BytesIO()) as path:
+    with spooled(str(tmp_path / "x.csv"), io.BytesIO) as path:
         assert path == tmp_path / "x.csv"
 
 
@@ -559,7 +559,7 @@ def test_a_named_pipe_is_read(tmp_path):
     os.mkfifo(tmp_path / "pipe")
     writer = threading.Thread(target=(tmp_path / "pipe").write_bytes, args=[SAMPLES[".npy"]])
     writer.start()
-    with spooled(str(tmp_path / "pipe"), io.BytesIO()) as path:
+    with spooled(str(tmp_path / "pipe"), io.BytesIO) as path:
         writer.join()
         np.testing.assert_array_equal(only(path).array(), X)
 
@@ -569,8 +569,9 @@ def test_a_named_pipe_is_read(tmp_path):
 
 @pytest.mark.parametrize("ending", [".npy", ".csv", ".wav", ".parquet"])
 def test_a_file_is_read_in_pieces(tmp_path, monkeypatch, ending):
-    for module in ("contents", "text", "sound", "parquet"):
+    for module in ("file_contents", "text_pieces", "sound"):
         monkeypatch.setattr(f"sparsegauge.io.{module}.BLOCK_BYTES", 1 << 16)
+    monkeypatch.setattr("sparsegauge.io.parquet.BATCH_BYTES", 1 << 16)
     path = tmp_path / f"x{ending}"
     table = np.random.default_rng(1).integers(-99, 99, (200_000, 2)).astype(np.int16)
     if ending == ".npy":

@@ -1,10 +1,11 @@
-"""The command line: one file a verb. Only this room prints.
+"""The command line: one file per verb. Only this package prints.
 
 Nothing heavy is imported before a verb runs, so that `sparsegauge --help` answers at once.
 """
 
 from __future__ import annotations
 
+import os
 import sys
 from collections.abc import Sequence
 from typing import Annotated, Any
@@ -12,6 +13,7 @@ from typing import Annotated, Any
 import typer
 
 from .. import __version__
+from .._platform.terminal import printable
 from ..errors import SparsegaugeError
 from .about import environment
 from .audit import audit
@@ -22,9 +24,11 @@ from .measure import measure
 from .recommend import recommend
 from .recover import recover
 from .report import report
+from .streams import flush_output, replace_closed_streams
 from .study import study
 
 INTERRUPTED = 130  # as shells have it: 128 and the number of SIGINT
+TRACEBACK = "SPARSEGAUGE_TRACEBACK"  # set in the environment, it shows where an error came from
 
 app = typer.Typer(
     name="sparsegauge",
@@ -73,29 +77,43 @@ def main(arguments: Sequence[str] | None = None) -> None:
     arguments : sequence of str, optional
         What was typed after ``sparsegauge``; the process's own arguments by default.
     """
+    replace_closed_streams()
     try:
         code = app(args=None if arguments is None else list(arguments), prog_name="sparsegauge", standalone_mode=False)
+        flush_output()
     except typer.Abort:
         raise SystemExit(INTERRUPTED) from None
-    except (SparsegaugeError, OSError) as error:
-        print(f"sparsegauge: {_one_line(error)}", file=sys.stderr)
-        raise SystemExit(2) from None
-    except Exception as error:  # wrong usage: typer has no public name for it in all its versions
-        if not hasattr(error, "format_message"):
+    except Exception as error:
+        if os.environ.get(TRACEBACK):
             raise
-        _complain_of_usage(error)
+        sentence = _sentence(error)
+        if sentence:
+            print(f"sparsegauge: {printable(sentence)}", file=sys.stderr)
         raise SystemExit(2) from None
     raise SystemExit(code or 0)
 
 
-def _complain_of_usage(error: Any) -> None:
+def _sentence(error: Exception) -> str:
+    """Return what to tell the user, on one line; nothing if the help was shown instead."""
+    if hasattr(error, "format_message"):  # wrong usage: typer has no public name for it in all its versions
+        return _usage(error)
+    said = " ".join(str(error).split())
+    if isinstance(error, OSError) and error.strerror:
+        where = f"{error.filename}: " if error.filename else ""
+        return " ".join(f"{where}{error.strerror}".split())
+    if isinstance(error, SparsegaugeError | OSError):
+        return said
+    if isinstance(error, MemoryError):
+        return f"not enough memory ({said or 'no more is free'}); use less data, or a machine with more memory"
+    if isinstance(error, RecursionError):
+        return f"the input is nested too deeply ({said}); check the file"
+    return (
+        f"unexpected {type(error).__name__}: {said}; this is a defect of sparsegauge: please report it with what "
+        f"{TRACEBACK}=1 shows"
+    )
+
+
+def _usage(error: Any) -> str:
     said = " ".join(error.format_message().split())
-    if said:  # else the help was shown instead
-        command = error.ctx.command_path if getattr(error, "ctx", None) else "sparsegauge"
-        print(f"sparsegauge: {said} (see {command} --help)", file=sys.stderr)
-
-
-def _one_line(error: Exception) -> str:
-    if isinstance(error, OSError) and error.strerror and error.filename:
-        return " ".join(f"{error.filename}: {error.strerror}".split())
-    return " ".join(str(error).split())
+    command = error.ctx.command_path if getattr(error, "ctx", None) else "sparsegauge"
+    return f"{said} (see {command} --help)" if said else ""

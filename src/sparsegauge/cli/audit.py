@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from .._platform.terminal import printable
 from ..errors import InvalidInput
 from .console import AsJson, Quiet, print_json, printer, progress
 
@@ -266,7 +267,7 @@ def _say_where(saved: list[Path], directory: Path | None) -> None:
     if directory is not None and not saved:
         print("no criterion is violated: no counterexamples")
     for path in saved:
-        print(path)
+        print(printable(path))
 
 
 def _verify(path: Path, *, json: bool, quiet: bool) -> None:

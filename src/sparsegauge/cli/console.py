@@ -17,6 +17,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from .._platform.terminal import printable
+
 if TYPE_CHECKING:
     from rich.console import Console
     from rich.progress import Progress
@@ -77,4 +79,4 @@ def print_facts(facts: dict[str, str]) -> None:
     forgive_narrow_encodings()
     width = max(map(len, facts))
     for name, fact in facts.items():
-        print(f"{name:<{width}}  {fact}")
+        print(f"{name:<{width}}  {printable(fact)}")

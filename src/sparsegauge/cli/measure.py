@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from .._platform.terminal import printable
 from .console import progress
 
 if TYPE_CHECKING:
@@ -167,9 +168,9 @@ def _telling(quiet: bool) -> Iterator[tuple[Callable[[str], None], Callable[[str
 
         def note(text: str) -> None:
             if not quiet:
-                bar.console.print(f"sparsegauge: {text}", markup=False, highlight=False, soft_wrap=True)
+                bar.console.print(f"sparsegauge: {printable(text)}", markup=False, highlight=False, soft_wrap=True)
 
-        yield lambda text: bar.update(task, description=text), note
+        yield lambda text: bar.update(task, description=printable(text)), note
 
 
 def _print(results: list[Measurement], as_json: bool, as_csv: bool) -> None:

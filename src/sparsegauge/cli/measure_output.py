@@ -8,6 +8,7 @@ import sys
 from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING, Any
 
+from .._platform.terminal import printable
 from .console import plain
 
 if TYPE_CHECKING:
@@ -36,7 +37,8 @@ def print_csv(results: list[Measurement]) -> None:
     writer.writeheader()
     for record in _records(results):
         words = " ".join(f"{name}={value:g}" for name, value in record["parameters"].items())
-        writer.writerow(record | {"parameters": words})
+        names = {name: printable(record[name] or "") for name in ("file", "signal")}
+        writer.writerow(record | names | {"parameters": words})
 
 
 def _records(results: list[Measurement]) -> Iterator[dict[str, Any]]:
@@ -130,9 +132,7 @@ def _head(table: Table, words: list[str], figures: list[str]) -> None:
 def _line(table: Table, words: list[str], figures: list[str]) -> None:
     from rich.text import Text
 
-    from ..io.contents import shown
-
-    table.add_row(*(Text(shown(word)) for word in words), *map(Text, figures))
+    table.add_row(*(Text(printable(word)) for word in words), *map(Text, figures))
 
 
 def _digits(value: Any) -> str:

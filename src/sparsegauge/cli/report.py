@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from .._platform.terminal import printable
 from .console import Quiet, progress
 
 if TYPE_CHECKING:
@@ -31,7 +32,7 @@ def report(
     with progress(quiet=quiet) as bar:
         replace_file(page, _make_page(store, bar))
     if not quiet:
-        print(page)
+        print(printable(page))
 
 
 def _make_page(store: Path | None, bar: Progress) -> str:

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from .._platform.terminal import printable
 from .console import Quiet, progress
 
 if TYPE_CHECKING:
@@ -61,7 +62,7 @@ def run(
         try:
             status = run_study(planned, store, executor=executor, progress=show)
         except KeyboardInterrupt:
-            print(f"sparsegauge: stopped; the same command goes on from what is in {store}", file=sys.stderr)
+            print(f"sparsegauge: stopped; the same command goes on from what is in {printable(store)}", file=sys.stderr)
             raise typer.Exit(1) from None
     if not quiet:
         print(_line(status))
@@ -75,7 +76,7 @@ def status(store: StoreArgument) -> None:
     found = study_status(store)
     print(_line(found))
     for part in found.damaged:
-        print(f"{part}; running the study again mends it")
+        print(f"{printable(part)}; running the study again repairs it")
 
 
 @study.command(epilog="Example: sparsegauge study export smoke -o smoke.parquet")
@@ -94,7 +95,7 @@ def export(
     with _warnings_as_lines():
         tables.export(store, target)
     if not quiet:
-        print(target)
+        print(printable(target))
 
 
 @study.command(epilog="Example: sparsegauge study figures smoke -o pictures")
@@ -120,7 +121,7 @@ def figures(
 
         paths = save_figures(summarise(store), output.absolute(), kind=kind.value, progress=announce)
     if not quiet:
-        print("\n".join(map(str, paths)))
+        print("\n".join(map(printable, paths)))
 
 
 @contextlib.contextmanager
@@ -155,7 +156,7 @@ def _warnings_as_lines() -> Iterator[None]:
     from ..study.manifest import StudyWarning
 
     def show(message: Warning | str, category: type[Warning], *rest: Any, **more: Any) -> None:
-        print(f"sparsegauge: {message}", file=sys.stderr)
+        print(f"sparsegauge: {printable(message)}", file=sys.stderr)
 
     with warnings.catch_warnings():
         warnings.simplefilter("always", StudyWarning)

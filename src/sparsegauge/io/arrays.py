@@ -5,24 +5,25 @@ from __future__ import annotations
 import math
 import os
 import zipfile
-from collections.abc import Callable
 from pathlib import Path
 from typing import IO, Any
 
 import numpy as np
 from numpy.lib import format as npy
 
+from .._platform.terminal import printable
 from ..errors import InvalidInput
-from .contents import Contents, choose, numbers, reading, refuse_bomb, shown
+from .file_contents import Contents, FileRequest, choose, numbers, reading, refuse_expansion
 
 LONGEST_HEADER = 1 << 16  # in bytes; those that NumPy writes for plain arrays have about a hundred
 SPARSE_MEMBERS = {"data.npy", "format.npy", "shape.npy"}  # what scipy.sparse.save_npz writes
 
 
-def read_npy(path: Path, key: str | None, note: Callable[[str], None]) -> list[Contents]:
-    """The array, mapped into memory: its size does not matter."""
-    if key is not None:
-        raise InvalidInput(f"{shown(path)} has one array and no names; leave out --key {key}")
+def read_npy(request: FileRequest) -> list[Contents]:
+    """Return the array, mapped into memory: its size does not matter."""
+    path = request.path
+    if request.key is not None:
+        raise InvalidInput(f"{request.name} has one array and no names; leave out --key {printable(request.key)}")
     with reading(path, "a NumPy array"):
         with path.open("rb") as file:
             shape, dtype = _header(file)
@@ -31,13 +32,14 @@ def read_npy(path: Path, key: str | None, note: Callable[[str], None]) -> list[C
     return [Contents(axis=-1, values=array)]
 
 
-def read_npz(path: Path, key: str | None, note: Callable[[str], None]) -> list[Contents]:
-    """Every array of numbers in the archive, or the one called `key`."""
+def read_npz(request: FileRequest) -> list[Contents]:
+    """Return every array of numbers in the archive, or the one that is asked for."""
+    path = request.path
     with reading(path, "an .npz archive"), zipfile.ZipFile(path) as archive:
         members = [info for info in archive.infolist() if info.filename.endswith(".npy")]
         if {info.filename for info in members} >= SPARSE_MEMBERS:
             raise InvalidInput(
-                f"{shown(path)} holds a SciPy sparse array; measure it in Python, with scipy.sparse.load_npz"
+                f"{printable(path)} holds a SciPy sparse array; measure it in Python, with scipy.sparse.load_npz"
             )
         found = {}
         for info in members:
@@ -46,17 +48,17 @@ def read_npz(path: Path, key: str | None, note: Callable[[str], None]) -> list[C
             if reason is None:
                 found[name] = info
             else:
-                note(f"{shown(path)}: left out {shown(name)!r}, which is {reason}")
+                request.note(f"{printable(path)}: left out {printable(name)!r}, which is {reason}")
         names = list(found)
-        chosen = [names[i] for i in choose(path, key, names, "array")]
+        chosen = [names[i] for i in choose(request, names, "array")]
         if not chosen:
-            raise InvalidInput(f"{shown(path)} has no array of numbers")
-        refuse_bomb(path, sum(found[name].file_size for name in chosen))
-        return [Contents(axis=-1, values=_member(archive, found[name]), name=shown(name)) for name in chosen]
+            raise InvalidInput(f"{printable(path)} has no array of numbers")
+        refuse_expansion(request, sum(found[name].file_size for name in chosen))
+        return [Contents(axis=-1, values=_member(archive, found[name]), name=printable(name)) for name in chosen]
 
 
 def _why_not(archive: zipfile.ZipFile, info: zipfile.ZipInfo) -> str | None:
-    """Why a member is not an array to measure; None if it is one."""
+    """Return why a member is not an array to measure; None if it is one."""
     if info.compress_type not in (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED):
         return "packed in a way that NumPy does not use"
     with archive.open(info) as file:
@@ -89,7 +91,7 @@ def _header(file: IO[bytes]) -> tuple[tuple[int, ...], np.dtype[Any]]:
 
 
 def _refuse_long_header(file: IO[bytes]) -> None:
-    """Ahead of NumPy, which reads, and unpacks, all of a header before it looks at its length."""
+    """Refuse a long header ahead of NumPy, which reads, and unpacks, all of a header before it looks at its length."""
     size = file.read(4)
     file.seek(-len(size), os.SEEK_CUR)
     length = int.from_bytes(size, "little")
@@ -99,12 +101,12 @@ def _refuse_long_header(file: IO[bytes]) -> None:
 
 def _check(path: Path, shape: tuple[int, ...], dtype: np.dtype[Any]) -> None:
     if dtype.kind not in "biufc":
-        raise InvalidInput(f"{shown(path)} holds {dtype}, not numbers; save np.asarray(x, dtype=float)")
+        raise InvalidInput(f"{printable(path)} holds {dtype}, not numbers; save np.asarray(x, dtype=float)")
     if not shape or 0 in shape:
-        raise InvalidInput(f"{shown(path)} has nothing to measure: its shape is {shape}")
+        raise InvalidInput(f"{printable(path)} has nothing to measure: its shape is {shape}")
     expected = math.prod(shape) * dtype.itemsize
     if expected > path.stat().st_size:
         raise InvalidInput(
-            f"{shown(path)} is cut off: its header promises {expected:,} bytes of shape {shape}, the file has "
+            f"{printable(path)} is cut off: its header promises {expected:,} bytes of shape {shape}, the file has "
             f"{path.stat().st_size:,}; save it again"
         )

@@ -1,4 +1,4 @@
-"""Which reader for which path; patterns, pipes and files without an ending."""
+"""Find the reader for a path; expand patterns; copy pipes."""
 
 from __future__ import annotations
 
@@ -13,17 +13,17 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import IO
 
+from .._platform.terminal import printable
 from ..errors import InvalidInput
 from .arrays import read_npy, read_npz
-from .contents import Contents, shown
+from .file_contents import Contents, FileRequest, Note, ignore_note
 from .matlab import read_mat
 from .parquet import read_parquet
 from .pictures import read_picture
 from .sound import read_wav
 from .text import read_text
 
-Note = Callable[[str], None]
-Reader = Callable[[Path, str | None, Note], list[Contents]]
+Reader = Callable[[FileRequest], list[Contents]]
 
 FORMATS: dict[str, Reader] = {
     ".npy": read_npy,
@@ -54,8 +54,10 @@ _BEGINNINGS = (
 )
 
 
-def open_file(path: Path, *, key: str | None = None, note: Note = lambda text: None) -> list[Contents]:
-    """The arrays of a file: read by its ending, or by its first bytes where that says nothing.
+def open_file(
+    path: Path, *, key: str | None = None, note: Note = ignore_note, limit: int | None = None
+) -> list[Contents]:
+    """Return the arrays of a file, read by its ending, or by its first bytes where that says nothing.
 
     Parameters
     ----------
@@ -65,6 +67,9 @@ def open_file(path: Path, *, key: str | None = None, note: Note = lambda text: N
         The one array, column or channel to read; all of them by default.
     note : callable
         Called with a sentence about each thing that is left out, such as a column of text.
+    limit : int, optional
+        The number of bytes that a packed file may unpack into. By default a file may unpack into 1 GiB, or 100 times
+        its own size if that is more.
 
     Returns
     -------
@@ -79,7 +84,7 @@ def open_file(path: Path, *, key: str | None = None, note: Note = lambda text: N
         If there is no such file, or it cannot be read.
     """
     _check_file(path)
-    return FORMATS[_format(path)](path, key, note)
+    return FORMATS[_format(path)](FileRequest(path, key, note, limit))
 
 
 def _check_file(path: Path) -> None:
@@ -89,7 +94,7 @@ def _check_file(path: Path) -> None:
     if not stat.S_ISREG(mode):
         raise OSError(errno.EINVAL, "is not a regular file; copy what it holds into one", str(path))
     if path.stat().st_size == 0:
-        raise InvalidInput(f"{shown(path)} is empty; there is nothing to measure")
+        raise InvalidInput(f"{printable(path)} is empty; there is nothing to measure")
 
 
 def _format(path: Path) -> str:
@@ -101,14 +106,14 @@ def _format(path: Path) -> str:
     found = next((kind for magic, kind in _BEGINNINGS if head.startswith(magic)), None)
     if found is None and ending:
         raise InvalidInput(
-            f"{shown(path)} is of no known kind: the endings are {', '.join(FORMATS)}; numbers as text may come "
+            f"{printable(path)} is of no known kind: the endings are {', '.join(FORMATS)}; numbers as text may come "
             "through a pipe, as '-'"
         )
     return found or ".txt"
 
 
 def expand(arguments: Sequence[str]) -> list[str]:
-    """Paths from what was typed: a pattern that the shell left alone, in the order of names; '-' stays as it is."""
+    """Return the paths that were typed, with a pattern replaced by the files it matches, sorted; '-' stays as it is."""
     paths: list[str] = []
     for argument in arguments:
         if argument == "-" or os.path.lexists(argument) or not glob.has_magic(argument):
@@ -122,13 +127,13 @@ def expand(arguments: Sequence[str]) -> list[str]:
 
 
 @contextmanager
-def spooled(argument: str, stdin: IO[bytes]) -> Iterator[Path]:
-    """A regular file with what `argument` names: itself, or a copy of standard input ('-') or of a pipe.
+def spooled(argument: str, stdin: Callable[[], IO[bytes]]) -> Iterator[Path]:
+    """Yield a regular file with what `argument` names: itself, or a copy of standard input ('-') or of a pipe.
 
     A pipe can be read only once, and forwards only; on disk it can be mapped and be larger than memory.
     """
     if argument == "-":
-        with _copied(stdin) as path:
+        with _copied(stdin()) as path:
             yield path
     elif stat.S_ISFIFO(os.stat(argument).st_mode):
         with open(argument, "rb") as pipe, _copied(pipe) as path:

@@ -11,25 +11,34 @@ import json
 import subprocess
 import sys
 import tempfile
-from collections.abc import Callable
 from pathlib import Path
 
 import numpy as np
 
+from .._platform.terminal import printable
 from ..errors import InvalidInput
-from .contents import Contents, shown
+from .file_contents import Contents, FileRequest
 
 VERSION_7_3, HDF5 = b"MATLAB 7.3", b"\x89HDF"
 CHILD = "from sparsegauge.io.matlab_child import main; main()"
 
 
-def read_mat(path: Path, key: str | None, note: Callable[[str], None]) -> list[Contents]:
-    """Every plain array of numbers, or the one called `key`; row and column vectors become signals."""
+def read_mat(request: FileRequest) -> list[Contents]:
+    """Return every plain array of numbers, or the one that is asked for; row and column vectors become signals."""
+    path = request.path
     _refuse_hdf5(path)
     with tempfile.TemporaryDirectory(prefix="sparsegauge-") as directory:
         # -P: no module of the directory that the user happens to be in
         copy = Path(directory) / "arrays.npz"
-        command = [sys.executable, "-P", "-c", CHILD, str(path.absolute()), str(copy), json.dumps(key)]
+        command = [
+            sys.executable,
+            "-P",
+            "-c",
+            CHILD,
+            str(path.absolute()),
+            str(copy),
+            json.dumps([request.key, request.limit]),
+        ]
         done = subprocess.run(command, capture_output=True, check=False)
         if done.returncode != 0:
             raise InvalidInput(_why_ended(path, done))
@@ -38,20 +47,20 @@ def read_mat(path: Path, key: str | None, note: Callable[[str], None]) -> list[C
             number, words = facts["failed"]
             raise OSError(number, f"cannot be read by way of a copy in {directory} ({words})", str(path))
         for text in facts["notes"]:
-            note(text.replace(shown(path.absolute()), shown(path)))
+            request.note(text.replace(printable(path.absolute()), printable(path)))
         if facts["error"]:
-            raise InvalidInput(facts["error"].replace(shown(path.absolute()), shown(path)))
+            raise InvalidInput(facts["error"].replace(printable(path.absolute()), printable(path)))
         with np.load(copy, allow_pickle=False) as archive:
             arrays = [archive[f"arr_{i}"] for i in range(len(facts["names"]))]
     return [Contents(axis=-1, values=array, name=name) for name, array in zip(facts["names"], arrays, strict=True)]
 
 
 def _why_ended(path: Path, done: subprocess.CompletedProcess[bytes]) -> str:
-    """Python says what it could not do and ends with 1; anything else is a crash."""
+    """Return what the child process said; Python ends with 1 after an error, and anything else is a crash."""
     said = done.stderr.decode(errors="replace").strip().splitlines()
     if done.returncode == 1 and said:
-        return f"{shown(path)} cannot be read: the process that reads it failed ({shown(said[-1])[:200]})"
-    return f"{shown(path)} is damaged, or too large for memory: reading it ended the process that did; save it again"
+        return f"{printable(path)} cannot be read: the process that reads it failed ({printable(said[-1])[:200]})"
+    return f"{printable(path)} is damaged, or too large for memory: the process that read it has ended; save it again"
 
 
 def _refuse_hdf5(path: Path) -> None:
@@ -59,6 +68,6 @@ def _refuse_hdf5(path: Path) -> None:
         head = file.read(16)
     if head.startswith((VERSION_7_3, HDF5)):
         raise InvalidInput(
-            f"{shown(path)} is a MATLAB 7.3 file, which is HDF5; save it in MATLAB with save(file, 'x', '-v7'), or "
+            f"{printable(path)} is a MATLAB 7.3 file, which is HDF5; save it in MATLAB with save(file, 'x', '-v7'), or "
             "turn it into an .npy file with h5py"
         )

@@ -11,20 +11,22 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from .._platform.terminal import printable
 from ..errors import InvalidInput
-from .contents import BLOCK_BYTES, Contents, choose, reading, shown
+from .file_contents import BLOCK_BYTES, Contents, FileRequest, choose, reading
 
 Stream = Callable[[], Iterator[NDArray[Any]]]
 
 
-def read_wav(path: Path, key: str | None, note: Callable[[str], None]) -> list[Contents]:
-    """One signal a channel; whole numbers are divided by the largest that their format holds."""
+def read_wav(request: FileRequest) -> list[Contents]:
+    """Return one signal per channel; whole numbers are divided by the largest that their format holds."""
+    path = request.path
     with reading(path, "a WAV file"):
         rate, channels, frames, stream = _opened(path)
     if frames == 0 or channels == 0:
-        raise InvalidInput(f"{shown(path)} has no samples; record it again")
+        raise InvalidInput(f"{printable(path)} has no samples; record it again")
     names = [f"channel {i + 1}" for i in range(channels)]
-    chosen = choose(path, key, names, "channel")
+    chosen = choose(request, names, "channel")
     labels = tuple(names[i] for i in chosen) if channels > 1 else ()
 
     def scaled() -> Iterator[NDArray[Any]]:
@@ -33,11 +35,11 @@ def read_wav(path: Path, key: str | None, note: Callable[[str], None]) -> list[C
                 samples = _scaled(block)[:, chosen]
                 yield samples if channels > 1 else samples[:, 0]
 
-    return [Contents(axis=0, stream=scaled, labels=labels, rate=rate)]
+    return [Contents(axis=0, stream=scaled, length=frames, labels=labels, rate=rate)]
 
 
 def _opened(path: Path) -> tuple[float, int, int, Stream]:
-    """Samples a second, channels, samples a channel, and the samples as they are stored."""
+    """Return samples per second, channels, samples per channel, and the samples as they are stored."""
     try:
         rate, mapped = _scipy(path, mmap=True)
     except ValueError as error:
@@ -64,14 +66,14 @@ def _scipy(path: Path, *, mmap: bool) -> tuple[float, NDArray[Any]]:
 
 
 def _three_bytes(path: Path) -> tuple[float, int, int, Stream]:
-    """24-bit samples, which NumPy has no type for; they are widened to 32 bits."""
+    """Return 24-bit samples, which NumPy has no type for, widened to 32 bits."""
     try:
         with wave.open(str(path), "rb") as file:
             channels, width, rate, frames, *_ = file.getparams()
         if width != 3:
             raise wave.Error("not 24 bits")
         if frames * channels * width > path.stat().st_size:
-            raise InvalidInput(f"{shown(path)} is cut off: its header promises {frames:,} samples; record it again")
+            raise InvalidInput(f"{printable(path)} is cut off: its header promises {frames:,} samples; record it again")
     except wave.Error:  # extensible headers, before Python 3.12
         whole_rate, samples = _scipy(path, mmap=False)
         table = samples.reshape(len(samples), -1)
@@ -88,7 +90,8 @@ def _three_bytes(path: Path) -> tuple[float, int, int, Stream]:
 
 
 def _scaled(samples: NDArray[Any]) -> NDArray[np.float64]:
-    values = samples.astype(np.float64)
+    with np.errstate(invalid="ignore"):  # a signalling NaN becomes a quiet one, which is what is wanted
+        values = samples.astype(np.float64)
     if samples.dtype.kind == "u":
         return (values - 128) / 128  # 8 bits are stored from 0 to 255
     return values / 2.0 ** (8 * samples.dtype.itemsize - 1) if samples.dtype.kind == "i" else values

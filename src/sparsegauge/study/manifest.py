@@ -44,17 +44,17 @@ class Manifest:
             words = json.loads(path.read_text(encoding="utf-8"))
             keys, versions, mark = words["study"], tuple(words["versions"]), str(words["fingerprint"])
             writer = versions[0]["sparsegauge"]
-        except (ValueError, TypeError, LookupError) as error:
-            raise InvalidInput(
-                f"{path} is damaged ({type(error).__name__}: {error}); delete it and run the study again: "
-                "the parts know which study they belong to"
-            ) from error
-        try:
-            return cls(Study.from_dict(keys), versions, mark)
+            study = Study.from_dict(dict(keys))
         except InvalidInput as error:
             raise InvalidInput(
                 f"{path}, written by sparsegauge {writer}: {error}; read it with that version"
             ) from error
+        except (ValueError, TypeError, LookupError, RecursionError) as error:
+            raise InvalidInput(
+                f"{path} is damaged ({type(error).__name__}: {error}); delete it and run the study again: "
+                "the parts know which study they belong to"
+            ) from error
+        return cls(study, versions, mark)
 
     @classmethod
     def settled(cls, directory: Path, study: Study) -> Manifest:

@@ -1,0 +1,58 @@
+"""Standard streams that were closed before the command began, and output that cannot be written."""
+
+from __future__ import annotations
+
+import errno
+import io
+import os
+import sys
+from typing import Any
+
+
+class ClosedStream(io.TextIOBase):
+    """Stands for a standard stream that was closed: whoever uses it gets an OSError that names it."""
+
+    def __init__(self, title: str) -> None:
+        self.title = title
+
+    def _refuse(self) -> OSError:
+        return OSError(errno.EBADF, "is closed; redirect it to or from a file", self.title)
+
+    @property
+    def buffer(self) -> Any:
+        """Refuse to give the bytes behind the text."""
+        raise self._refuse()
+
+    def read(self, size: int | None = -1) -> str:
+        """Refuse to read."""
+        raise self._refuse()
+
+    def write(self, text: str) -> int:
+        """Refuse to write."""
+        raise self._refuse()
+
+
+def replace_closed_streams() -> None:
+    """Let closed streams say that they are closed, and no file that is opened later take their place.
+
+    Messages of a command whose stderr is closed are lost; `print` would send them to stdout.
+    """
+    for descriptor in (0, 1, 2):
+        try:
+            os.fstat(descriptor)
+        except OSError:
+            os.open(os.devnull, os.O_RDWR)  # takes the lowest descriptor that is free, which is this one
+    if sys.stdin is None:
+        sys.stdin = ClosedStream("standard input")
+    if sys.stdout is None:
+        sys.stdout = ClosedStream("standard output")
+    if sys.stderr is None:
+        sys.stderr = open(os.devnull, "w", encoding="utf-8")  # noqa: SIM115
+
+
+def flush_output() -> None:
+    """Write what is left of stdout now, while a failure can still be reported."""
+    try:
+        sys.stdout.flush()
+    except BrokenPipeError:  # the reader has left early, which is no error
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())

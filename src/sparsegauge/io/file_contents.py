@@ -1,0 +1,163 @@
+"""What a file holds, what is asked of a reader, and what may go wrong while a file is read."""
+
+from __future__ import annotations
+
+import errno
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from .._platform.terminal import printable
+from ..errors import InvalidInput, SparsegaugeError
+
+BLOCK_BYTES = 1 << 23  # what is held of a file that is read in pieces
+LARGEST_EXPANSION = 1 << 30  # bytes that any file may unpack into, however small it is
+LARGEST_RATIO = 100  # times its own size: what a file may unpack into beyond that
+GROWTH = 1.25  # of the memory for a table of unknown length; at most 1.5 times its size is ever in use
+
+Note = Callable[[str], None]
+
+
+def ignore_note(_: str) -> None:
+    """Take a note and do nothing with it."""
+
+
+@dataclass(frozen=True)
+class FileRequest:
+    """What a reader is asked for.
+
+    `key` is the one array, column or channel to read, None for all of them; `note` is called with a sentence about each
+    thing that is left out. `limit` is the number of bytes that the file may unpack into; None stands for the usual
+    rule, which lets large files unpack into more than small ones.
+    """
+
+    path: Path
+    key: str | None = None
+    note: Note = ignore_note
+    limit: int | None = None
+
+    @property
+    def name(self) -> str:
+        """The path as it may be printed."""
+        return printable(self.path)
+
+
+@dataclass(frozen=True)
+class Contents:
+    """One array of a file.
+
+    `values` is the array, in memory or mapped into it; a table that is read in pieces has `stream` instead, which
+    yields its rows from the first on, as often as it is called, and `length`, the number of its rows, if that is known.
+    `axis` is the one along which signals run in this kind of file: 0 for columns and channels, None for an image, which
+    is one signal. `name` is the array's name in the file, if it has any, `labels` are those of the columns, `rate` is
+    in samples per second.
+    """
+
+    axis: int | None
+    values: NDArray[Any] | None = None
+    stream: Callable[[], Iterator[NDArray[Any]]] | None = None
+    length: int | None = None
+    name: str | None = None
+    labels: tuple[str, ...] = ()
+    rate: float | None = None
+
+    def array(self, most: int | None = None) -> NDArray[Any]:
+        """Return all rows; of a table that is read in pieces, at most the first `most`."""
+        if self.values is not None:
+            return self.values
+        assert self.stream is not None
+        table = _joined(self.stream(), self.length, most)
+        if not len(table):
+            raise InvalidInput("there are no numbers in it, though its header says so; save it again")
+        return table
+
+    def blocks(self, axis: int) -> Iterator[NDArray[Any]]:
+        """Yield pieces of a few megabytes along an axis, which comes last; joined, they are the array."""
+        if self.stream is not None and axis == 0:
+            yield from (np.moveaxis(rows, 0, -1) for rows in self.stream())
+            return
+        moved = np.moveaxis(self.array(), axis, -1)
+        others = max(1, moved.itemsize * (moved.size // max(1, moved.shape[-1])))
+        step = max(1, BLOCK_BYTES // others)
+        for start in range(0, moved.shape[-1], step):
+            yield moved[..., start : start + step]
+
+
+def _joined(pieces: Iterator[NDArray[Any]], length: int | None, most: int | None) -> NDArray[Any]:
+    """Return the pieces as one array, without a second copy of all of them."""
+    table, filled = np.empty(0), 0
+    for piece in pieces:
+        part = piece if most is None else piece[: most - filled]
+        needed = filled + len(part)
+        if filled == 0:
+            table = np.empty((needed, *part.shape[1:]), part.dtype)
+        if needed > len(table):
+            known = length if most is None or length is None else min(length, most)
+            room = known if known is not None and known >= needed else max(needed, int(GROWTH * len(table)))
+            table.resize((room, *table.shape[1:]), refcheck=False)
+        table[filled:needed] = part
+        filled = needed
+        if filled == most:
+            break
+    table.resize((filled, *table.shape[1:]), refcheck=False)
+    return table
+
+
+@contextmanager
+def reading(path: Path, kind: str) -> Iterator[None]:
+    """Turn whatever a parser makes of a broken file into one sentence about that file."""
+    try:
+        yield
+    except SparsegaugeError:
+        raise
+    except OSError as error:
+        if error.errno not in (None, errno.EINVAL):  # which parsers use for a file that ends too early
+            raise
+        raise InvalidInput(_unreadable(path, kind, error)) from error
+    except MemoryError as error:
+        raise InvalidInput(f"{printable(path)} does not fit into memory; cut it into pieces") from error
+    except Exception as error:  # parsers raise anything: struct.error, KeyError, SyntaxError, ...
+        raise InvalidInput(_unreadable(path, kind, error)) from error
+
+
+def _unreadable(path: Path, kind: str, error: Exception) -> str:
+    reason = " ".join(str(error).split()) or type(error).__name__
+    return f"{printable(path)} is not {kind} that can be read ({printable(reason)[:200]})"
+
+
+def refuse_expansion(request: FileRequest, expanded: int) -> None:
+    """Refuse a file that unpacks into more than is allowed, before it is unpacked."""
+    if request.limit is not None:
+        if expanded > request.limit:
+            raise InvalidInput(
+                f"{request.name} would unpack into {expanded:,} bytes, and {request.limit:,} are allowed here; cut it "
+                "into pieces, or use the command line"
+            )
+        return
+    packed = request.path.stat().st_size
+    if expanded > LARGEST_EXPANSION and expanded > LARGEST_RATIO * packed:
+        raise InvalidInput(
+            f"{request.name} has {packed:,} bytes and would unpack into {expanded:,}, more than {LARGEST_RATIO} times "
+            "as many; if that is right, unpack it into an .npy file, which is read without loading it"
+        )
+
+
+def numbers(array: NDArray[Any]) -> bool:
+    """Whether the entries are real or complex numbers, or booleans."""
+    return array.dtype.kind in "biufc"
+
+
+def choose(request: FileRequest, names: list[str], what: str) -> list[int]:
+    """Return the positions of the arrays or columns to read: all of them, or the one that is asked for."""
+    key = request.key
+    if key is None:
+        return list(range(len(names)))
+    if key not in names:
+        known = ", ".join(map(repr, names[:20])) + (", ..." if len(names) > 20 else "")
+        raise InvalidInput(f"{request.name} has no {what} of numbers called {key!r}; it has {known or 'none'}")
+    return [names.index(key)]
