@@ -16,7 +16,7 @@ from ._arrays import Array, check_choice, check_order
 from ._arrays.signals import NAN_POLICIES
 from .errors import InvalidInput
 from .io import Contents, open_file, spooled
-from .metrics.catalogue import METRICS, check_parameters, find_metric
+from .metrics.catalogue import METRICS
 from .metrics.gds import gds_profile
 from .profiles import MAP_ORDERS, Drawing, Map, Trace, compute_curves
 from .signals import check_transform, stream_windows, transform
@@ -83,7 +83,7 @@ def parse_measures(metrics: list[str] | None, orders: str | None, every: bool) -
     """Return one measure per named metric, and for gds one per order."""
     if every and metrics:
         raise InvalidInput("--all has every metric already; leave out --metric, or --all")
-    names = list(METRICS) if every else [find_metric(name).name for name in metrics or ["gds"]]
+    names = list(METRICS) if every else [METRICS.find(name).name for name in metrics or ["gds"]]
     if orders is not None and "gds" not in names:
         raise InvalidInput(f"--order is for gds, and the metrics are {', '.join(names)}; add --metric gds")
     measures = []
@@ -91,7 +91,7 @@ def parse_measures(metrics: list[str] | None, orders: str | None, every: bool) -
         if name == "gds":
             measures += [Measure(name, {"order": p}) for p in _orders(DEFAULT_ORDERS if orders is None else orders)]
         else:
-            measures.append(Measure(name, check_parameters(METRICS[name], {})))
+            measures.append(Measure(name, METRICS[name].defaults))
     return measures
 
 

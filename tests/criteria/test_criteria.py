@@ -11,21 +11,19 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import sparsegauge as sg
-from sparsegauge.criteria.coefficients import Illegal, signal
+from sparsegauge.criteria.coefficients import signal
 from sparsegauge.criteria.definitions import CRITERIA
-from sparsegauge.criteria.formulas import FORMULAS
 from sparsegauge.criteria.numbers import (
     FLOATING,
     FORMAL,
     RATIONAL,
-    Irrational,
-    Undefined,
     as_fraction,
     bounds_of,
     interval,
 )
 from sparsegauge.criteria.search import cases_of, small_signals
 from sparsegauge.criteria.subject import as_subject
+from sparsegauge.errors import Illegal, Irrational, Undefined
 from strategies import law
 
 ROBIN_HOOD = {
@@ -133,13 +131,13 @@ def test_exact_formulas_agree_with_the_library(name):
             c = signal((as_fraction(float(v)), 1) for v in x)
             exact = {key: as_fraction(value) for key, value in parameters.items()}
             try:
-                truth = bounds_of(interval(50).of(FORMULAS[name](interval(50), c, **exact)))
+                truth = bounds_of(interval(50).of(metric.exact(interval(50), c, **exact)))
             except Undefined:
                 assert not math.isfinite(sg.measure(x, name, **parameters))
                 continue
             value = sg.measure(x, name, **parameters)
             assert value == pytest.approx(float(truth.low), rel=1e-11, abs=1e-13)
-            floating = FORMULAS[name](FLOATING, c, **exact)
+            floating = metric.exact(FLOATING, c, **exact)
             assert floating == pytest.approx(float(truth.low), rel=1e-9, abs=1e-12)
 
 

@@ -14,10 +14,13 @@ import sparsegauge as sg
 from sparsegauge._arrays import Parameter
 
 NAMES = [
-    "gds", "l0", "l0_eps", "neg_l1", "neg_lp", "l2_l1", "neg_tanh", "neg_log", "kappa4", "u_theta", "neg_lp_neg",
-    "h_g", "neg_h_s", "h_s", "neg_h_s_prime", "h_s_prime", "hoyer", "pq_mean", "gini", "kurtosis", "pastor", "gi2",
-    "gi3", "ggi", "fggi", "pfgi1", "pfgi2", "pfgi3", "s_gini", "negentropy", "box_cox", "gm_am", "d_norm",
-    "pq_index", "neg_numerical_sparsity", "treves_rolls", "hoover", "atkinson", "theil",
+    "gds",
+    "l0", "l0_eps", "neg_l1", "neg_lp", "neg_tanh", "neg_log", "neg_lp_neg",
+    "l2_l1", "kappa4", "kurtosis", "hoyer", "pastor", "treves_rolls", "neg_numerical_sparsity", "d_norm", "pq_mean",
+    "pq_index",
+    "gini", "gi2", "gi3", "ggi", "fggi", "pfgi1", "pfgi2", "pfgi3", "s_gini", "u_theta",
+    "h_g", "neg_h_s", "h_s", "neg_h_s_prime", "h_s_prime", "negentropy", "box_cox",
+    "gm_am", "hoover", "atkinson", "theil",
 ]  # fmt: skip
 PARAMETERS = {
     "gds": {"order": "1 <= order <= inf"},
@@ -96,8 +99,12 @@ class TestNames:
         assert metric.name == name
         assert metric.function is getattr(sg, name)
         assert name in sg.__all__
+        assert metric.function.metric is metric
+        assert metric([1.0, 2.0]) == getattr(sg, name)([1.0, 2.0])
         assert metric.formula
+        assert metric.meaning
         assert metric.reference
+        assert metric.exact is not None
         assert metric.claims <= {f"P{k}" for k in range(1, 12)}
         assert metric.sparser == ("smaller" if name in ("h_s", "h_s_prime") else "larger")
 

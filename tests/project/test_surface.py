@@ -1,10 +1,16 @@
-"""The public surface is a contract: names, signatures and the errors' family."""
+"""The public surface is a contract: names, types, signatures and the hierarchy of errors."""
 
+import ast
+import importlib
 import inspect
+import re
+from pathlib import Path
 
 import pytest
 
 import sparsegauge as sg
+
+ROOT = Path(__file__).parents[2]
 
 
 def test_every_public_name_is_there_and_listed():
@@ -33,6 +39,33 @@ def test_signatures(function, signature):
         return_annotation=inspect.Signature.empty,
     )
     assert str(bare) == signature
+
+
+def test_the_stub_for_type_checkers_is_written_from_the_same_list(monkeypatch):
+    monkeypatch.syspath_prepend(str(ROOT / "tools"))
+    write_stub = importlib.import_module("write_stub")
+    assert write_stub.STUB.read_text(encoding="utf-8") == write_stub.stub(), "run python tools/write_stub.py"
+    assert "Any" not in write_stub.stub()
+
+
+def test_exceptions_and_warnings_live_in_one_module():
+    package = Path(sg.__file__).parent
+    strays = []
+    for path in package.rglob("*.py"):
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+            if isinstance(node, ast.ClassDef) and path.name != "errors.py":
+                bases = {ast.unparse(base).rpartition(".")[2] for base in node.bases}
+                if any(re.fullmatch(r"\w*(Exception|Error|Warning)|InvalidInput", base) for base in bases):
+                    strays.append(f"{path.relative_to(package)}: {node.name}")
+    assert strays == []
+
+
+@pytest.mark.parametrize("page", sorted((ROOT / "docs" / "howto").glob("*.md")), ids=lambda path: path.stem)
+def test_how_to_pages_use_public_names_alone(page):
+    code = "\n".join(re.findall(r"```python\n(.*?)```", page.read_text(encoding="utf-8"), re.DOTALL))
+    imported = re.findall(r"^\s*(?:from|import) (sparsegauge\.\S+)", code, re.MULTILINE)
+    assert set(imported) <= {"sparsegauge.cli"}
+    assert set(re.findall(r"\bsg\.(\w+)", code)) <= set(sg.__all__)
 
 
 def test_unknown_name_is_an_attribute_error():

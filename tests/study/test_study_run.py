@@ -16,10 +16,11 @@ import threadpoolctl
 import sparsegauge as sg
 from sparsegauge._platform.blas import one_blas_thread
 from sparsegauge.cli import main
+from sparsegauge.errors import CellFailed
 from sparsegauge.recovery.problem import Problem
 from sparsegauge.study import run
 from sparsegauge.study.plan import SOLVERS, Cell
-from sparsegauge.study.run import CellFailed, draw_trial, run_cell
+from sparsegauge.study.run import draw_trial, run_cell
 from sparsegauge.study.store import study_status
 
 KEYS = {

@@ -17,9 +17,9 @@ import xarray as xr
 
 import sparsegauge as sg
 from sparsegauge import _compiled
+from sparsegauge.errors import StoreInUse, StudyWarning
 from sparsegauge.study import manifest, store
-from sparsegauge.study.disk import Lock, StoreInUse, is_locked
-from sparsegauge.study.manifest import StudyWarning
+from sparsegauge.study.disk import Lock, is_locked
 from sparsegauge.study.parts import MEASURED, part_name
 from sparsegauge.study.run import run_cell
 from sparsegauge.study.store import Store, study_status

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 import sparsegauge as sg
-from sparsegauge.study.manifest import StudyWarning
+from sparsegauge.errors import StudyWarning
 from sparsegauge.study.run import run_cell
 from sparsegauge.study.store import Store
 from sparsegauge.study.summary import KEPT, SHIPPED, Summary, best_order, put_together, shipped, summarise

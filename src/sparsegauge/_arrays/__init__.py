@@ -1,6 +1,16 @@
-"""The only gate: every array, axis, order and policy that a caller passes is checked here, once."""
+"""Checks of arguments: every array, axis, order and policy that a caller passes is checked here, once."""
 
-from .checks import Parameter, as_rng, check_choice, check_count, check_number, check_order, check_orders
+from .checks import (
+    Choice,
+    OrderParameter,
+    Parameter,
+    as_rng,
+    check_choice,
+    check_count,
+    check_number,
+    check_order,
+    check_orders,
+)
 from .libraries import Library, library_of
 from .signals import (
     Array,
@@ -16,8 +26,10 @@ from .signals import (
 
 __all__ = [
     "Array",
+    "Choice",
     "Indices",
     "Library",
+    "OrderParameter",
     "Parameter",
     "Signals",
     "as_finite_array",

@@ -14,7 +14,7 @@ from ..errors import InvalidInput
 
 @dataclass(frozen=True)
 class Parameter:
-    """A parameter: its name, default (nan for none) and range; `str` of it reads like "0 < p <= 1"."""
+    """A real parameter: its name, default (nan for none), range and meaning; `str` of it reads like "0 < p <= 1"."""
 
     name: str
     default: float
@@ -22,9 +22,11 @@ class Parameter:
     high: float = math.inf
     low_included: bool = False
     high_included: bool = False
+    meaning: str = ""
+    keyword_only: bool = True
 
     def __str__(self) -> str:
-        """The range as one writes it down."""
+        """The range, as in "0 < p <= 1"."""
         below, above = "<=" if self.low_included else "<", "<=" if self.high_included else "<"
         if self.high == math.inf and not self.high_included:
             return f"{self.name} {below.replace('<', '>')} {self.low:g}"
@@ -32,12 +34,12 @@ class Parameter:
         return f"{low}{self.name} {above} {self.high:g}"
 
     def __contains__(self, value: float) -> bool:
-        """Whether a number lies in the range."""
+        """Return whether a number lies in the range."""
         low = value >= self.low if self.low_included else value > self.low
         return low and (value <= self.high if self.high_included else value < self.high)
 
     def check(self, value: Any) -> float:
-        """One real number in the range."""
+        """Return one real number in the range."""
         if isinstance(value, np.ndarray) and value.ndim == 0:
             value = value[()]
         number = check_number(self.name, value)
@@ -47,8 +49,35 @@ class Parameter:
         return number
 
 
+class OrderParameter(Parameter):
+    """The order of S_p, with messages of its own."""
+
+    def check(self, value: Any) -> float:
+        """Return a real order >= 1, or inf."""
+        return check_order(value)
+
+
+@dataclass(frozen=True)
+class Choice:
+    """An option that is one of a few words: its name, default, the allowed words and what they mean."""
+
+    name: str
+    default: str
+    allowed: tuple[str, ...]
+    meaning: str = ""
+
+    @property
+    def words(self) -> str:
+        """The allowed words, as numpydoc writes them."""
+        return "{" + ", ".join(f'"{word}"' for word in self.allowed) + "}"
+
+    def check(self, value: Any) -> str:
+        """Return one of the allowed words."""
+        return check_choice(self.name, value, self.allowed)
+
+
 def check_order(order: Any) -> float:
-    """A real order >= 1, or inf."""
+    """Return a real order >= 1, or inf."""
     if type(order) not in (int, float):
         if isinstance(order, np.ndarray) and order.ndim == 0:
             order = order[()]
@@ -70,7 +99,7 @@ def _as_float(name: str, value: Any) -> float:
 
 
 def check_orders(orders: Any) -> list[float]:
-    """Several orders; an empty list is allowed."""
+    """Return several orders; an empty list is allowed."""
     if isinstance(orders, str | bytes) or not np.iterable(orders):
         raise InvalidInput(
             f"orders must be a sequence of numbers >= 1, got {orders!r}; for one order use gds(x, order)"
@@ -81,14 +110,14 @@ def check_orders(orders: Any) -> list[float]:
 
 
 def check_choice(name: str, value: Any, allowed: tuple[str, ...]) -> str:
-    """One of a few words."""
+    """Return one of a few words."""
     if not isinstance(value, str) or value not in allowed:
         raise InvalidInput(f"{name} must be one of {', '.join(map(repr, allowed))}, got {value!r}")
     return value
 
 
 def check_number(name: str, value: Any) -> float:
-    """Any real number, nan and infinities included."""
+    """Return any real number, nan and infinities included."""
     if type(value) is float:
         return value
     if isinstance(value, bool) or not isinstance(value, numbers.Real):
@@ -97,14 +126,14 @@ def check_number(name: str, value: Any) -> float:
 
 
 def check_count(name: str, value: Any, *, least: int) -> int:
-    """A whole number of at least `least`."""
+    """Return a whole number of at least `least`."""
     if isinstance(value, bool | np.bool_) or not isinstance(value, numbers.Integral) or int(value) < least:
         raise InvalidInput(f"{name} must be a whole number of at least {least}, got {value!r}")
     return int(value)
 
 
 def as_rng(rng: Any) -> np.random.Generator:
-    """A generator, made of a seed where one is given."""
+    """Return a generator; a new one where a seed or None is given."""
     if isinstance(rng, np.random.Generator):
         return rng
     if rng is not None and (isinstance(rng, bool) or not isinstance(rng, numbers.Integral) or int(rng) < 0):

@@ -13,7 +13,7 @@ from importlib import import_module
 from importlib.util import find_spec
 from typing import TYPE_CHECKING, Any
 
-from ..errors import InvalidInput, SparsegaugeError
+from ..errors import InvalidInput, MissingKernels
 
 if TYPE_CHECKING:
     measure: Any
@@ -24,10 +24,6 @@ UNITS = ("measure", "recover")
 LEVELS = {"v4": 4, "v3": 3, "base": 1}  # variants, best first, and the level of the processor that they need
 PYTHON = "python"
 ENVIRONMENT = "SPARSEGAUGE_VARIANT"
-
-
-class MissingKernels(SparsegaugeError, ImportError):
-    """The package was not compiled."""
 
 
 def available_variants() -> list[str]:

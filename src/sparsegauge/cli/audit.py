@@ -155,10 +155,10 @@ def _audits(names: list[str], asked: _Asked, bar: Progress) -> list[Audit]:
     task = bar.add_task("loading", total=None)
     from ..criteria.definitions import CRITERIA
     from ..criteria.subject import as_subject
-    from ..metrics.catalogue import find_metric
+    from ..metrics.catalogue import METRICS
 
     keys = list(CRITERIA) if asked.criteria is None else _criteria(asked.criteria, list(CRITERIA))
-    found = {metric.name: metric for metric in map(find_metric, names)}
+    found = {metric.name: metric for metric in map(METRICS.find, names)}
     given = asked.parameters()
     for name in given:
         if not any(name in metric.parameters for metric in found.values()):

@@ -153,7 +153,7 @@ def _duration(seconds: float) -> str:
 
 @contextlib.contextmanager
 def _warnings_as_lines() -> Iterator[None]:
-    from ..study.manifest import StudyWarning
+    from ..errors import StudyWarning
 
     def show(message: Warning | str, category: type[Warning], *rest: Any, **more: Any) -> None:
         print(f"sparsegauge: {printable(message)}", file=sys.stderr)

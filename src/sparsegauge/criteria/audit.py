@@ -12,14 +12,14 @@ from typing import Any
 import numpy as np
 
 from .._arrays import check_count
-from ..errors import InvalidInput
+from ..errors import InvalidInput, Undefined
 from . import directed
 from .claims import RenamedCertificate, frame, rename_certificate
 from .counterexample import as_json, from_json, write
 from .criterion import Criterion
 from .definitions import CRITERIA
 from .judgement import judge_step
-from .numbers import Undefined, decimals, order
+from .numbers import decimals, order
 from .proofs import proof
 from .search import Finding, judge_all, random_cases, search, small_cases
 from .shrink import shrink

@@ -16,10 +16,10 @@ from typing import Any
 import numpy as np
 
 from .._arrays import Array
-from ..errors import InvalidInput
+from ..errors import InvalidInput, Undefined
+from ..metrics.exact import Pairs, length
 from .coefficients import Signal
-from .formulas import Pairs, length
-from .numbers import DIGITS, Bounds, Undefined, as_fraction, exactly, fraction_of
+from .numbers import DIGITS, Bounds, as_fraction, exactly, fraction_of
 from .precise import Precise, maker
 
 LONGEST = 10**5  # coefficients that are laid out in an array

@@ -6,7 +6,8 @@ from collections.abc import Iterable
 from fractions import Fraction
 from typing import Any, NamedTuple, TypeAlias
 
-from .formulas import length, zeros
+from ..errors import Illegal
+from ..metrics.exact import length, zeros
 
 Signal: TypeAlias = tuple[tuple[Fraction, int], ...]
 Step: TypeAlias = tuple[Signal, Signal]
@@ -18,10 +19,6 @@ class Case(NamedTuple):
 
     start: Signal
     move: Move
-
-
-class Illegal(ValueError):
-    """The second signal does not follow from the first by the criterion's transformation."""
 
 
 def require(condition: bool, reason: str) -> None:

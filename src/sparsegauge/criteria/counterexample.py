@@ -21,12 +21,12 @@ from typing import Any
 
 import numpy as np
 
-from ..errors import InvalidInput
-from .coefficients import Illegal, Signal, Step, signal
+from ..errors import Illegal, InvalidInput, Undefined
+from .coefficients import Signal, Step, signal
 from .criterion import Criterion
 from .definitions import CRITERIA
 from .judgement import Judgement
-from .numbers import Undefined, decimals, gap, shown
+from .numbers import decimals, gap, shown
 from .proofs import proof
 from .subject import Subject, as_subject
 

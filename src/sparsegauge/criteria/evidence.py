@@ -9,9 +9,9 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from ..metrics.gds import exact_gds as gds_formula
 from ..metrics.gds import gds
 from .coefficients import Signal, signal
-from .formulas import FORMULAS
 from .numbers import RATIONAL
 
 SIGNALS = ([1, 2], [0, 1, 1, 5], [1, 1, 1, 1, 10], [3, 1, 4, 1, 5, 9, 2, 6], [0, 0, 7, 7, 8, 100])
@@ -19,7 +19,7 @@ SIGNALS = ([1, 2], [0, 1, 1, 5], [1, 1, 1, 1, 10], [3, 1, 4, 1, 5, 9, 2, 6], [0,
 
 def exact_gds(c: Any, order: int) -> Fraction:
     """S_p of a list of numbers, from the definition."""
-    return Fraction(FORMULAS["gds"](RATIONAL, signal((Fraction(v), 1) for v in c), order=order))
+    return Fraction(gds_formula(RATIONAL, signal((Fraction(v), 1) for v in c), order))
 
 
 def gini_as_printed(c: Any) -> Fraction:
@@ -158,7 +158,7 @@ def rising_pair(p: int, q: int) -> tuple[Signal, Fraction, Fraction]:
     for denominator in range(3, 200):
         d = Fraction(1, denominator)
         c = signal([(d, 2 * denominator**q), (Fraction(1), 1)])
-        values = [Fraction(FORMULAS["gds"](RATIONAL, c, order=order)) for order in (p, q)]
+        values = [Fraction(gds_formula(RATIONAL, c, order)) for order in (p, q)]
         if values[0] > values[1]:
             return c, values[0], values[1]
     raise ArithmeticError(f"no signal with S_{p} > S_{q} found")

@@ -1,7 +1,8 @@
 """Arithmetic that cannot lie: fractions where a formula is rational, intervals that hold the true value elsewhere.
 
-A formula of `formulas.py` is written once, over an arithmetic `k`: k.of(x) makes a number of its kind, k.power, k.sqrt,
-k.log and k.tanh do what fractions cannot. `Rational` raises `Irrational` for those, unless the result is a fraction.
+The exact formula of a metric is written once, over an arithmetic `k`: k.of(x) makes a number of its kind, k.power,
+k.sqrt, k.log and k.tanh do what fractions cannot. `Rational` raises `Irrational` for those, unless the result is a
+fraction.
 """
 
 from __future__ import annotations
@@ -9,34 +10,18 @@ from __future__ import annotations
 import functools
 import math
 from fractions import Fraction
-from typing import Any, NamedTuple, Protocol
+from typing import Any, NamedTuple
 
 from mpmath import libmp
 from mpmath.ctx_iv import MPIntervalContext
+
+from ..errors import Irrational, Undefined
 
 DIGITS = (50, 100, 200, 400, 1000)  # tried in turn, until two intervals are disjoint
 
 
 LARGEST_EXPONENT = 10**7  # of two
 LARGEST_POWER = 10**6  # bits of a power that is still worked out as a fraction
-
-
-class Irrational(Exception):
-    """The value is not a fraction, cannot be seen to be one, or is too long a one."""
-
-
-class Undefined(Exception):
-    """The metric has no finite value there."""
-
-
-class Arithmetic(Protocol):
-    """What a formula may ask for."""
-
-    def of(self, x: Any) -> Any: ...  # noqa: D102
-    def power(self, x: Any, p: Any) -> Any: ...  # noqa: D102
-    def sqrt(self, x: Any) -> Any: ...  # noqa: D102
-    def log(self, x: Any) -> Any: ...  # noqa: D102
-    def tanh(self, x: Any) -> Any: ...  # noqa: D102
 
 
 def as_fraction(x: Any) -> Fraction:

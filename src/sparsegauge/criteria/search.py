@@ -14,10 +14,10 @@ from typing import NamedTuple
 import numpy as np
 
 from .._arrays import Array
+from ..errors import Undefined
 from .coefficients import Case, Signal, Step, nonzeros, signal
 from .criterion import Criterion
 from .judgement import Judgement
-from .numbers import Undefined
 from .subject import Subject
 
 SMALL_VALUES = (Fraction(0), Fraction(1, 2), *map(Fraction, (1, 2, 3, 5, 10)))

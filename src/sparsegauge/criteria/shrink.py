@@ -6,10 +6,10 @@ from collections.abc import Iterator
 from fractions import Fraction
 from math import gcd, lcm
 
-from .coefficients import Case, Illegal, Move, Signal, nonzeros, signal
+from ..errors import Illegal, Undefined
+from .coefficients import Case, Move, Signal, nonzeros, signal
 from .criterion import Criterion
 from .judgement import Judgement
-from .numbers import Undefined
 from .subject import Subject
 
 ATTEMPTS = 600

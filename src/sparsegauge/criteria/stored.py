@@ -6,7 +6,9 @@ import functools
 import json
 from importlib import resources
 
-from .audit import Audit
+from ..metrics.catalogue import METRICS
+from ..metrics.metric import Metric
+from .audit import Audit, audit
 
 
 @functools.cache
@@ -16,9 +18,20 @@ def stored_audits() -> tuple[Audit, ...]:
     return tuple(Audit.of(entry) for entry in json.loads(text))
 
 
+def known_audits() -> tuple[Audit, ...]:
+    """Return the stored audits, and one at the default parameters of each metric registered from outside."""
+    stored = {entry.metric for entry in stored_audits()}
+    return (*stored_audits(), *(_audit_once(metric) for metric in METRICS.values() if metric.name not in stored))
+
+
+@functools.cache
+def _audit_once(metric: Metric) -> Audit:
+    return audit(metric)
+
+
 def stored_audit(metric: str, **parameters: float) -> Audit:
-    """The stored audit of one metric; parameters that are not given may have any value, the first one counts."""
-    for entry in stored_audits():
+    """Return the known audit of one metric; parameters that are not given may have any value, the first one counts."""
+    for entry in known_audits():
         if entry.metric == metric and all(entry.parameters.get(key) == value for key, value in parameters.items()):
             return entry
     raise KeyError(f"no audit of {metric} with {parameters} is stored")

@@ -14,19 +14,18 @@ from typing import Any
 import numpy as np
 
 from .._arrays import Array
-from ..errors import InvalidInput
-from ..metrics.catalogue import METRICS, check_parameters, find_metric
+from ..errors import InvalidInput, Irrational, Undefined
+from ..metrics.catalogue import METRICS
+from ..metrics.exact import Formula, Pairs, length
+from ..metrics.metric import Metric
 from .callables import LONGEST, CallableSubject, laid_out
 from .coefficients import Signal, signal
-from .formulas import FORMULAS, Pairs, length
 from .numbers import (
     DIGITS,
     FLOATING,
     FORMAL,
     RATIONAL,
     Bounds,
-    Irrational,
-    Undefined,
     as_fraction,
     bounds_of,
     interval,
@@ -41,12 +40,11 @@ class CatalogueSubject:
     precisions: Sequence[int] = DIGITS
     arrays_only = False
 
-    def __init__(self, name: str, parameters: dict[str, Any]) -> None:
-        metric = find_metric(name)
+    def __init__(self, metric: Metric, formula: Formula, parameters: dict[str, Any]) -> None:
         self.name = metric.name
-        self.parameters = check_parameters(metric, parameters)
+        self.parameters = metric.check(parameters)
         self._function = metric.function
-        self._formula = FORMULAS[metric.name]
+        self._formula = formula
         self._exact = {key: _within_reach(key, value) for key, value in self.parameters.items()}
 
     def enclose(self, signals: Sequence[Signal], digits: int) -> tuple[list[Bounds], str]:
@@ -105,12 +103,12 @@ Subject = CatalogueSubject | CallableSubject
 
 
 def as_subject(metric: Any, parameters: dict[str, Any]) -> Subject:
-    """A name, a function of the catalogue, or any other callable."""
-    if isinstance(metric, str):
-        return CatalogueSubject(metric, parameters)
-    for entry in METRICS.values():
-        if metric is entry or metric is entry.function:
-            return CatalogueSubject(entry.name, parameters)
+    """Return the subject of an audit: a metric by name, a metric or its public function, or any other callable."""
+    found = METRICS.find(metric) if isinstance(metric, str) else getattr(metric, "metric", metric)
+    if isinstance(found, Metric):
+        if found.exact is not None:
+            return CatalogueSubject(found, found.exact, parameters)
+        return CallableSubject(found.function, found.check(parameters))
     if not callable(metric):
         raise InvalidInput(
             f"metric must be a name of the catalogue or a callable, got {metric!r}; the names: {', '.join(METRICS)}"

@@ -16,6 +16,7 @@ import numpy as np
 from .._arrays import Array
 from ..metrics.catalogue import METRICS
 from ..metrics.gds import gds
+from ..metrics.metric import Metric
 from ..signals import DEMOS, REPRESENTATIONS, demo
 from .model import coefficients
 
@@ -42,15 +43,14 @@ def _scaled(c: Array) -> Array:
 
 
 @functools.cache
-def _reference_values(metric: str) -> dict[tuple[str, str], float]:
+def _reference_values(metric: Metric) -> dict[tuple[str, str], float]:
     return {key: _sparser(metric, c) for key, c in references().items()}
 
 
-def _sparser(metric: str, c: Array) -> float:
+def _sparser(metric: Metric, c: Array) -> float:
     """The metric, with its sign turned where smaller is sparser."""
-    found = METRICS[metric]
-    value = float(found.function(c))
-    return value if found.sparser == "larger" else -value
+    value = float(metric.function(c))
+    return value if metric.sparser == "larger" else -value
 
 
 def standings(c: Array, this: tuple[str, str] | None = None) -> dict[str, float]:
@@ -59,8 +59,10 @@ def standings(c: Array, this: tuple[str, str] | None = None) -> dict[str, float]
     `this` is the reference that c itself is, which is left out.
     """
     scaled = _scaled(c)
-    others = [metric for metric in METRICS if metric != "gds"]
-    return {metric: _standing(_sparser(metric, scaled), _reference_values(metric), this) for metric in others}
+    others = {name: metric for name, metric in METRICS.items() if name != "gds"}
+    return {
+        name: _standing(_sparser(metric, scaled), _reference_values(metric), this) for name, metric in others.items()
+    }
 
 
 def gds_standing(c: Array, order: float, this: tuple[str, str] | None = None) -> float:

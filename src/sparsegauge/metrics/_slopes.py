@@ -14,7 +14,7 @@ from .._compiled import measure as kernels
 from .._compiled.integer import BLOCK_PAIRS
 from .._compiled.lanes import LANES
 from .._platform import threads
-from . import _routes
+from . import _dispatch
 
 
 def slopes(signals: Signals, p: float) -> Array:
@@ -26,12 +26,12 @@ def slopes(signals: Signals, p: float) -> Array:
     ordered = magnitudes[order]
     unscaled = ordered.copy()
     nonzero = np.empty(signals.rows, np.int64)
-    _routes.over_rows(signals, functools.partial(kernels.settle_rows, ordered, signals.starts), nonzero)
+    _dispatch.over_rows(signals, functools.partial(kernels.settle_rows, ordered, signals.starts), nonzero)
     results = np.empty(len(ordered))
     arguments = ordered, unscaled, nonzero, signals.starts, signals.lengths
-    long = _routes.long_rows(signals) if p > 1 else []
-    kernel = _integer_kernel if _routes.is_whole(p) else _real_kernel
-    _routes.over_rows(signals, kernel(arguments, _routes.longest_row(signals), p), results, long)
+    long = _dispatch.long_rows(signals) if p > 1 else []
+    kernel = _integer_kernel if _dispatch.is_whole(p) else _real_kernel
+    _dispatch.over_rows(signals, kernel(arguments, _dispatch.longest_row(signals), p), results, long)
     for r in long:
         _write_long(ordered, unscaled, int(nonzero[r]), signals, r, p, results)
     out = np.empty(len(ordered))
@@ -40,10 +40,10 @@ def slopes(signals: Signals, p: float) -> Array:
 
 
 def _integer_kernel(arguments: Any, longest: int, p: float) -> Callable[..., Any]:
-    tables = _routes.binomials(int(p)), _routes.binomials(int(p) - 1)
+    tables = _dispatch.binomials(int(p)), _dispatch.binomials(int(p) - 1)
 
     def integer(first: int, last: int, out: Array) -> None:
-        room = *_routes.integer_room(longest, int(p)), *np.empty((3, longest))
+        room = *_dispatch.integer_room(longest, int(p)), *np.empty((3, longest))
         kernels.integer_gradient_rows(*arguments, *tables, *room, first, last, out)
 
     return integer
@@ -51,7 +51,7 @@ def _integer_kernel(arguments: Any, longest: int, p: float) -> Callable[..., Any
 
 def _real_kernel(arguments: Any, longest: int, p: float) -> Callable[..., Any]:
     def real(first: int, last: int, out: Array) -> None:
-        spaces = _routes.workspace(), _routes.workspace()  # the second one's polynomials are those of p - 1
+        spaces = _dispatch.workspace(), _dispatch.workspace()  # the second one's polynomials are those of p - 1
         room = np.empty(longest + LANES), np.empty(longest)
         kernels.real_gradient_rows(*arguments, p, *spaces, *room, first, last, out)
 
@@ -64,11 +64,11 @@ def _write_long(c: Array, unscaled: Array, low: int, signals: Signals, r: int, p
     out[signals.starts[r] : high] = 0.0 if low < high else math.nan
     if low == high:
         return
-    if _routes.is_whole(p):
-        numerator = _routes.long_integer(c, low, high, _routes.binomials(int(p)))
-        slope, unit = _long_integer_slopes(c, low, high, _routes.binomials(int(p) - 1))
+    if _dispatch.is_whole(p):
+        numerator = _dispatch.long_integer(c, low, high, _dispatch.binomials(int(p)))
+        slope, unit = _long_integer_slopes(c, low, high, _dispatch.binomials(int(p) - 1))
     else:
-        numerator = _routes.long_real(c, low, high, p)
+        numerator = _dispatch.long_real(c, low, high, p)
         slope, unit = _long_real_slopes(c, low, high, p - 1)
     scale = kernels.unit_scale(unscaled[high - 1])
     kernels.assemble_slopes(c, low, high, p, int(signals.lengths[r]), numerator, unit, slope, *scale, out)
@@ -94,17 +94,17 @@ def _long_real_slopes(c: Array, low: int, high: int, q: float) -> tuple[Array, f
     width = float(c[high - 1] - c[low])
     if width == 0.0:
         return out, 1.0
-    points, _ = _routes.points_of(c, low, high)
+    points, _ = _dispatch.points_of(c, low, high)
     budget = kernels.slopes_budget(points, n, q, 1.0 / width)
 
     def work(jobs: Indices) -> tuple[int, Array]:
         start, end = int(jobs[:, 0].min()), int(jobs[:, 3].max())
         part = np.zeros(end - start)
-        space = _routes.workspace()
+        space = _dispatch.workspace()
         kernels.add_job_slopes(space, points, q, 1.0 / width, budget, jobs, 0, len(jobs), start, part)
         return start, part
 
-    for start, part in threads.run(work, _routes.tree_tasks(points, n)):
+    for start, part in threads.run(work, _dispatch.tree_tasks(points, n)):
         out[start : start + len(part)] += part
     return out, width
 
@@ -119,5 +119,5 @@ def _argsort(signals: Signals, magnitudes: Array) -> Indices:
             order[low:high] = np.argsort(magnitudes[low:high])
             order[low:high] += low
 
-    _routes.over_rows(signals, task, order)
+    _dispatch.over_rows(signals, task, order)
     return order

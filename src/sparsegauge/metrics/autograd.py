@@ -8,7 +8,7 @@ import numpy as np
 import torch
 
 from .._arrays import as_signals
-from . import _routes, _slopes
+from . import _dispatch, _slopes
 from .portable import orders
 
 
@@ -23,7 +23,7 @@ class _ExactGDS(torch.autograd.Function):
     @staticmethod
     def forward(c: torch.Tensor, p: float) -> torch.Tensor:
         signals = _as_signals(c)
-        values = _routes.measure(signals, p, np.nan)
+        values = _dispatch.measure(signals, p, np.nan)
         return torch.from_numpy(values).to(c.dtype).reshape(c.shape[:-1])
 
     @staticmethod

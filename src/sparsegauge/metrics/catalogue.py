@@ -1,249 +1,31 @@
-"""The catalogue: every metric by name, with its formula, parameters, source and the criteria it is said to satisfy.
+"""The catalogue: every metric by name, the decorator that adds one, and `measure`.
 
-The criteria are numbered as in the paper: P1 to P11, of which P3 to P8 are Hurley and Rickard's Robin Hood, scaling,
-rising tide, cloning, Bill Gates and babies.
+The laws that metrics are proved to obey are numbered as in the paper: P1 to P11, of which P3 to P8 are Hurley and
+Rickard's Robin Hood, scaling, rising tide, cloning, Bill Gates and babies.
 """
 
 from __future__ import annotations
 
-import difflib
+import importlib
 import math
 import re
-from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass, field
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import Any, Literal
 
-from .._arrays import Parameter
+from numpy.typing import ArrayLike
+
+from .._arrays import Choice, Parameter
 from ..errors import InvalidInput
-from . import entropies, gini_family, inequality, norms
-from .gds import gds
+from .exact import Formula
+from .lemmas import NOTHING
+from .metric import Kernel, Metric, MetricFunction, Proofs, Values
 
-
-@dataclass(frozen=True)
-class Metric:
-    """A sparsity metric: its function, and what one has to know before one uses it.
-
-    `claims` are the criteria that it is claimed to satisfy at its default parameters, and `sparser` says whether
-    sparser signals have larger or smaller values.
-    """
-
-    name: str
-    function: Callable[..., Any]
-    formula: str
-    reference: str
-    claims: frozenset[str]
-    parameters: Mapping[str, Parameter] = field(default_factory=dict, hash=False)
-    sparser: Literal["larger", "smaller"] = "larger"
-
-
-HURLEY = "Hurley and Rickard (2009), Comparing measures of sparsity, IEEE Trans. Inf. Theory 55(10), 4723-4741"
-RAO = "Rao and Kreutz-Delgado (1999), IEEE Trans. Signal Process. 47(1), 187-200"
-KARVANEN = "Karvanen and Cichocki (2003), Measuring sparseness of noisy signals"
-HOU = "Hou, Wang et al., generalised Gini indices, Mech. Syst. Signal Process."
-GDS = (
-    "Maronidis, Chatzilari, Nikolopoulos and Kompatsiaris, A generalised differential framework for measuring signal "
-    "sparsity, section IV"
-)
-
-
-def _metric(
-    function: Callable[..., Any],
-    formula: str,
-    reference: str,
-    claims: str,
-    *parameters: Parameter,
-    sparser: Literal["larger", "smaller"] = "larger",
-) -> Metric:
-    named = {parameter.name: parameter for parameter in parameters}
-    claimed = frozenset(f"P{k}" for k in claims.split())
-    return Metric(function.__name__, function, formula, reference, claimed, named, sparser)
-
-
-_ORDER = Parameter("order", 2.0, low=1, high=math.inf, low_included=True, high_included=True)
-
-_ALL = (
-    _metric(gds, "sum_{i<j} (c_j - c_i)^p / (N sum c^p)", GDS, "1 2 3 4 5 6 7 8 9 10 11", _ORDER),
-    _metric(norms.l0, "#{c = 0}", HURLEY, "2 4 8 9 10 11"),
-    _metric(norms.l0_eps, "#{c <= eps}", HURLEY, "2 8 9 10", norms.EPS),
-    _metric(norms.neg_l1, "-sum c", HURLEY, "1 2 5 9"),
-    _metric(norms.neg_lp, "-(sum c^p)^(1/p)", HURLEY, "1 2 3 5 9", norms.LP_P),
-    _metric(norms.l2_l1, "|c|_2 / |c|_1", HURLEY, "1 2 3 4 5 7 9 10 11"),
-    _metric(norms.neg_tanh, "-sum tanh((a c)^b)", f"{HURLEY}; {KARVANEN}", "1 2 3 5 9", norms.TANH_A, norms.TANH_B),
-    _metric(norms.neg_log, "-sum log(1 + c^2)", HURLEY, "1 2 5 9"),
-    _metric(norms.kappa4, "sum c^4 / (sum c^2)^2", HURLEY, "1 2 4 5 7 9 10 11"),
-    _metric(
-        gini_family.u_theta,
-        "1 - min_i (c_(i+m-1) - c_(i)) / (c_(N) - c_(1)), m = ceil(theta N)",
-        f"{HURLEY}; {KARVANEN}",
-        "2 4 6 9 10 11",
-        gini_family.THETA,
-    ),
-    _metric(norms.neg_lp_neg, "-sum_{c != 0} c^p, p < 0", f"{HURLEY}; {RAO}", "2 7 9", norms.NEGATIVE_P),
-    _metric(entropies.h_g, "-sum log c^2", f"{HURLEY}; {RAO}", "1 2 3 5"),
-    _metric(
-        entropies.neg_h_s, "sum t log t^2, t = c^2/|c|_2^2", f"{HURLEY}; {RAO}, with its sign turned", "1 2 4 5 7 10 11"
-    ),
-    _metric(entropies.h_s, "-sum t log t^2, t = c^2/|c|_2^2", f"{HURLEY}; {RAO}", "1 2 4", sparser="smaller"),
-    _metric(entropies.neg_h_s_prime, "sum c log c^2", f"{HURLEY}; {RAO}, with its sign turned", "1 2 3 7"),
-    _metric(entropies.h_s_prime, "-sum c log c^2", f"{HURLEY}; {RAO}", "1 2", sparser="smaller"),
-    _metric(
-        norms.hoyer,
-        "(sqrt N - |c|_1/|c|_2) / (sqrt N - 1)",
-        "Hoyer (2004), J. Mach. Learn. Res. 5, 1457-1469",
-        "1 2 3 4 5 7 8 9 10 11",
-    ),
-    _metric(
-        norms.pq_mean,
-        "-(mean c^p)^(1/p) (mean c^q)^(-1/q)",
-        HURLEY,
-        "1 2 3 4 5 6 7 8 9 10 11",
-        norms.MEAN_P,
-        norms.MEAN_Q,
-    ),
-    _metric(
-        gini_family.gini,
-        "1 - 2 sum_i (c_(i)/|c|_1) (N - i + 1/2)/N",
-        "Gini (1921), Measurement of inequality of incomes, Economic Journal 31(121), 124-126",
-        "1 2 3 4 5 6 7 8 9 10 11",
-    ),
-    _metric(norms.kurtosis, "N sum c^4 / (sum c^2)^2 - 3", HURLEY, "1 2 4 5 6 7 8 9 10 11"),
-    _metric(
-        norms.pastor,
-        "1 - |c|_1 / (sqrt N |c|_2)",
-        "Pastor et al. (2013), reconstructed: the source could not be read",
-        "1 2 3 4 5 6 7 8 9 10 11",
-    ),
-    _metric(gini_family.gi2, "2G/(1 + G), G the Gini index", HOU, "1 2 3 4 5 6 7 8 9 10 11"),
-    _metric(gini_family.gi3, "G/(1 + G), G the Gini index", HOU, "1 2 3 4 5 6 7 8 9 10 11"),
-    _metric(
-        gini_family.ggi,
-        "1 - (w . c)/mean c, w ~ (2N-1, 2N-3, ..., 1)^a",
-        HOU,
-        "1 2 3 4 5 7 8 9 10 11",
-        gini_family.GGI_A,
-    ),
-    _metric(
-        gini_family.fggi,
-        "1 - ((w . c^p)/mean c^p)^(1/p), w ~ (2N-1, 2N-3, ..., 1)^a",
-        HOU,
-        "1 2 4 5 7 8 9 10 11",
-        gini_family.GGI_A,
-        gini_family.POWER_P,
-    ),
-    _metric(
-        gini_family.pfgi1,
-        "1 - (1 - G_p)^(1/p), G_p the Gini index of c^p",
-        HOU,
-        "1 2 4 5 6 7 8 9 10 11",
-        gini_family.POWER_P,
-    ),
-    _metric(
-        gini_family.pfgi2,
-        "1 - ((1 - G_p)/(1 + G_p))^(1/p), G_p the Gini index of c^p",
-        HOU,
-        "1 2 4 5 6 7 8 9 10 11",
-        gini_family.POWER_P,
-    ),
-    _metric(
-        gini_family.pfgi3,
-        "1 - (1 + G_p)^(-1/p), G_p the Gini index of c^p",
-        HOU,
-        "1 2 4 5 6 7 8 9 10 11",
-        gini_family.POWER_P,
-    ),
-    _metric(
-        gini_family.s_gini,
-        "1 - sum_i (((N-i+1)/N)^v - ((N-i)/N)^v) c_(i) / mean c",
-        "Donaldson and Weymark (1980), J. Econ. Theory 22(1), 67-86",
-        "1 2 3 4 5 6 7 8 9 10 11",
-        gini_family.S_GINI_V,
-    ),
-    _metric(
-        entropies.negentropy,
-        "mean(z log z), z = c^2/mean c^2",
-        "Antoni (2016), The infogram, Mech. Syst. Signal Process. 74, 73-94",
-        "1 2 4 5 6 7 8 9 10 11",
-    ),
-    _metric(
-        entropies.box_cox,
-        "mean(z (z^l - 1)/l), z = c^2/mean c^2",
-        "the Box-Cox transformation of the negentropy of Antoni (2016)",
-        "1 2 4 5 6 7 8 9 10 11",
-        entropies.BOX_COX_L,
-    ),
-    _metric(
-        inequality.gm_am,
-        "1 - GM/AM, the geometric over the arithmetic mean",
-        "Atkinson (1970), at epsilon = 1",
-        "1 2 4 5 6 9 10 11",
-    ),
-    _metric(norms.d_norm, "max c / |c|_2", "the ratio of the norms of orders inf and 2", "1 2 4 5 7 9 10 11"),
-    _metric(
-        norms.pq_index,
-        "1 - N^(1/q - 1/p) |c|_p/|c|_q",
-        "Diao et al. (2023), Pruning deep neural networks from a sparsity perspective, ICLR",
-        "1 2 3 4 5 6 7 8 9 10 11",
-        norms.INDEX_P,
-        norms.INDEX_Q,
-    ),
-    _metric(
-        norms.neg_numerical_sparsity,
-        "-|c|_1^2 / |c|_2^2",
-        "Lopes (2013), Estimating unknown sparsity in compressed sensing, ICML",
-        "1 2 3 4 5 7 9 10 11",
-    ),
-    _metric(
-        norms.treves_rolls,
-        "(1 - (mean c)^2/mean c^2) / (1 - 1/N)",
-        "Treves and Rolls (1991), Network 2; normalised as in Vinje and Gallant (2000), Science 287",
-        "1 2 3 4 5 7 8 9 10 11",
-    ),
-    _metric(inequality.hoover, "sum |c - mean c| / (2 sum c)", "Hoover (1936)", "1 2 4 5 6 7 8 9 10 11"),
-    _metric(
-        inequality.atkinson,
-        "1 - (mean c^(1-epsilon))^(1/(1-epsilon)) / mean c",
-        "Atkinson (1970), On the measurement of inequality, J. Econ. Theory 2(3), 244-263",
-        "1 2 3 4 5 6 7 8 9 10 11",
-        inequality.EPSILON,
-    ),
-    _metric(
-        inequality.theil,
-        "mean(z log z), z = c/mean c",
-        "Theil (1967), Economics and Information Theory, North-Holland",
-        "1 2 3 4 5 6 7 8 9 10 11",
-    ),
-)
-
-_ALIASES = {
-    "l1": "neg_l1",
-    "lp": "neg_lp",
-    "tanh": "neg_tanh",
-    "log": "neg_log",
-    "κ4": "kappa4",
-    "lp_neg": "neg_lp_neg",
-    "gaussian_entropy": "h_g",
-    "shannon_entropy": "neg_h_s",
-    "modified_shannon_entropy": "neg_h_s_prime",
-    "hoyer_index": "hoyer",
-    "gini_index": "gini",
-    "gi": "gini",
-    "excess_kurtosis": "kurtosis",
-    "generalised_gini": "ggi",
-    "generalized_gini": "ggi",
-    "donaldson_weymark": "s_gini",
-    "1-gm/am": "gm_am",
-    "numerical_sparsity": "neg_numerical_sparsity",
-    "vinje_gallant": "treves_rolls",
-    "hoover_index": "hoover",
-    "robin_hood_index": "hoover",
-    "atkinson_index": "atkinson",
-    "theil_index": "theil",
-    "generalised_differential_sparsity": "gds",
-}
+# The modules that define the metrics of the package. Their order is the order of all tables.
+FAMILIES = ("gds", "penalties", "norms", "gini_family", "entropies", "inequality")
 
 
 def _squeezed(name: str) -> str:
-    """What is left of a name when case, spaces, hyphens, slashes and underscores do not matter."""
+    """Return what is left of a name when case, spaces, hyphens, slashes and underscores do not matter."""
     name = name.strip().casefold().replace("−", "-").replace("'", "prime").replace("′", "prime")
     if name.startswith("-"):
         name = "neg" + name
@@ -251,47 +33,184 @@ def _squeezed(name: str) -> str:
 
 
 class Catalogue(Mapping[str, Metric]):
-    """All metrics by name, in a fixed order.
+    """All metrics by name: those of the package family by family, then those registered with the decorator `metric`.
 
-    A look-up forgives: case, spaces, hyphens and slashes do not matter, a leading minus stands for "neg_", and there
-    are aliases ("Vinje-Gallant" for "treves_rolls"). Iterating gives the canonical names: those of the functions.
+    Looking up a name ignores case, spaces, hyphens and slashes; a leading minus stands for "neg_"; and there are
+    aliases ("Vinje-Gallant" for "treves_rolls"). Iterating gives the canonical names: those of the functions.
     """
 
-    def __init__(self, metrics: tuple[Metric, ...], aliases: Mapping[str, str]) -> None:
-        """Names are squeezed once, here."""
-        self._metrics = {metric.name: metric for metric in metrics}
-        self._canonical = {_squeezed(alias): name for alias, name in aliases.items()}
-        self._canonical |= {_squeezed(name): name for name in self._metrics}
+    def __init__(self) -> None:
+        self._metrics: dict[str, Metric] = {}
+        self._canonical: dict[str, str] = {}
+        self._complete = False
+
+    def register(self, metric: Metric) -> None:
+        """Add a metric, which then appears in tables, audits, reports and on the command line."""
+        if _family(metric) == len(FAMILIES):
+            self._load()
+        names = {_squeezed(name) for name in (metric.name, *metric.aliases)}
+        for name in names & self._canonical.keys():
+            raise InvalidInput(
+                f"there is a metric {self._canonical[name]!r} already, and the name or an alias of {metric.name!r} "
+                "is the same; choose another one, or remove the other with METRICS.unregister(name)"
+            )
+        self._metrics[metric.name] = metric
+        self._metrics = dict(sorted(self._metrics.items(), key=lambda item: _family(item[1])))
+        self._canonical |= dict.fromkeys(names, metric.name)
+
+    def unregister(self, name: str) -> Metric:
+        """Remove a metric that was registered from outside the package, and return it."""
+        metric = self.find(name)
+        if _family(metric) < len(FAMILIES):
+            raise InvalidInput(f"{metric.name} belongs to the package and cannot be removed")
+        del self._metrics[metric.name]
+        self._canonical = {key: value for key, value in self._canonical.items() if value != metric.name}
+        return metric
+
+    def find(self, name: Any) -> Metric:
+        """Return the metric of that name or alias; an unknown name is refused with the nearest and all others."""
+        if name not in self:
+            nearest = self.nearest(name)
+            hint = f", did you mean {nearest!r}?" if nearest else ""
+            raise InvalidInput(f"there is no metric {name!r}{hint}; there are {', '.join(self)}")
+        return self[name]
+
+    def nearest(self, name: Any) -> str | None:
+        """Return the canonical name of what looks most like `name`."""
+        import difflib
+
+        self._load()
+        close = difflib.get_close_matches(_squeezed(str(name)), self._canonical, n=1)
+        return self._canonical[close[0]] if close else None
+
+    def _load(self) -> None:
+        """Import the modules that define the metrics of the package, once."""
+        if not self._complete:
+            self._complete = True
+            for family in FAMILIES:
+                importlib.import_module(f".{family}", __package__)
 
     def __getitem__(self, name: str) -> Metric:
-        """The metric of that name; a KeyError as of any mapping (`measure` explains more)."""
+        """Return the metric of that name; an unknown one is a KeyError, as of any mapping (`find` explains more)."""
+        self._load()
         if not isinstance(name, str) or _squeezed(name) not in self._canonical:
             raise KeyError(name)
         return self._metrics[self._canonical[_squeezed(name)]]
 
     def __iter__(self) -> Iterator[str]:
-        """The canonical names."""
-        return iter(self._metrics)
+        """Iterate over the canonical names."""
+        self._load()
+        return iter(tuple(self._metrics))
 
     def __len__(self) -> int:
-        """How many metrics there are."""
+        """Return how many metrics there are."""
+        self._load()
         return len(self._metrics)
 
     def __repr__(self) -> str:
         """The names."""
         return f"METRICS({', '.join(self)})"
 
-    def nearest(self, name: Any) -> str | None:
-        """The canonical name of what looks most like `name`."""
-        close = difflib.get_close_matches(_squeezed(str(name)), self._canonical, n=1)
-        return self._canonical[close[0]] if close else None
+
+def _family(metric: Metric) -> int:
+    """Return the place of the metric's module among the families; those from outside the package come last."""
+    package, _, family = (metric.kernel.__module__ or "").rpartition(".")
+    return FAMILIES.index(family) if package == __package__ and family in FAMILIES else len(FAMILIES)
 
 
-METRICS = Catalogue(_ALL, _ALIASES)
+METRICS = Catalogue()
+
+
+def metric(
+    *,
+    formula: str,
+    meaning: str,
+    reference: str,
+    parameters: Iterable[Parameter] = (),
+    sparser: Literal["larger", "smaller"] = "larger",
+    proofs: Proofs = NOTHING,
+    exact: Formula | None = None,
+    aliases: Iterable[str] = (),
+    options: Iterable[Choice] = (),
+    constraint: Callable[..., None] | None = None,
+    shortcut: Callable[..., Values | None] | None = None,
+) -> Callable[[Kernel], MetricFunction]:
+    r"""Make a metric of a formula of row statistics, and register it.
+
+    The decorated function takes the statistics of the signals (`Rows`) and the metric's parameters, and returns one
+    value per signal. Its name is the metric's name. What the decorator returns is the public function, which takes
+    arrays: axes, NaN, masked and sparse arrays, and signals of zeros are dealt with. The metric is then known to
+    `METRICS`, `measure`, `audit`, the solver `SPSA`, the command line, the report and the interactive page.
+
+    Parameters
+    ----------
+    formula : str
+        The formula in plain text, with c = abs(x), as "max c / mean c".
+    meaning : str
+        What the value says, in plain words.
+    reference : str
+        Where the metric was published.
+    parameters : iterable of Parameter
+        Its parameters, each with its default and range.
+    sparser : {"larger", "smaller"}
+        Whether sparser signals have larger or smaller values.
+    proofs : mapping of str to str, or callable
+        Which laws it is proved to obey: the key of a law, and the name of a lemma or a sentence. A function of the
+        parameters, where that depends on them.
+    exact : callable, optional
+        ``exact(k, c, **parameters)``, the formula in exact arithmetic. Without it, audits call the function itself.
+    aliases : iterable of str
+        Other names.
+    options : iterable of Choice
+        How to compute the value, where there are several ways.
+    constraint : callable, optional
+        Called with all parameters as keywords; raises `InvalidInput` where they do not go together.
+    shortcut : callable, optional
+        ``shortcut(x, **parameters)`` returns the values of a plain array along its last axis, or None.
+
+    Returns
+    -------
+    callable
+        A decorator. What it returns has the metric as its attribute ``metric``.
+
+    Examples
+    --------
+    >>> import sparsegauge as sg
+    >>> @sg.metric(formula="max c / mean c", meaning="how far the largest coefficient stands out", reference="none")
+    ... def peak_to_mean(row):
+    ...     return row.top * row.N / row.l1
+    >>> peak_to_mean([[0, 0, 0, 5], [1, 1, 1, 1]])
+    array([4., 1.])
+    >>> sg.measure([1, -3], "peak to mean")
+    1.5
+    >>> sg.METRICS.unregister("peak_to_mean").formula
+    'max c / mean c'
+    """
+
+    def decorate(kernel: Kernel) -> MetricFunction:
+        made = Metric(
+            kernel.__name__,
+            kernel,
+            formula,
+            meaning,
+            reference,
+            {parameter.name: parameter for parameter in parameters},
+            sparser,
+            proofs,
+            exact,
+            tuple(aliases),
+            {option.name: option for option in options},
+            constraint,
+            shortcut,
+        )
+        METRICS.register(made)
+        return made.function
+
+    return decorate
 
 
 def measure(
-    x: Any,
+    x: ArrayLike,
     name: str,
     *,
     axis: int | None = -1,
@@ -299,7 +218,7 @@ def measure(
     zero: float = math.nan,
     **parameters: float,
 ) -> Any:
-    """The metric of that name, or alias, in the catalogue `METRICS`.
+    """Measure an array by the metric of that name or alias in the catalogue `METRICS`.
 
     Examples
     --------
@@ -309,38 +228,5 @@ def measure(
     >>> sg.measure([0, 0, 0, 5], "pq index", p=0.5, q=2)
     0.875
     """
-    metric = find_metric(name)
-    return metric.function(x, axis=axis, nan_policy=nan_policy, zero=zero, **check_parameters(metric, parameters))
-
-
-def find_metric(name: Any) -> Metric:
-    """The metric of that name or alias; an unknown one is refused with the nearest and all others."""
-    if name not in METRICS:
-        raise InvalidInput(f"there is no metric {name!r}{_hint(METRICS.nearest(name))}; there are {', '.join(METRICS)}")
-    return METRICS[name]
-
-
-def check_parameters(metric: Metric, parameters: Mapping[str, Any]) -> dict[str, float]:
-    """All parameters of a metric: those given, which must be in range, and the defaults of the others."""
-    for name in parameters:
-        if name not in metric.parameters:
-            raise InvalidInput(_unknown_parameter(metric, name))
-    checked = {
-        name: parameter.check(parameters[name]) if name in parameters else parameter.default
-        for name, parameter in metric.parameters.items()
-    }
-    if metric.name == "pq_index":
-        norms.check_index(**checked)
-    return checked
-
-
-def _unknown_parameter(metric: Metric, parameter: str) -> str:
-    if not metric.parameters:
-        return f"{metric.name} has no parameters, got {parameter!r}; leave it out"
-    close = difflib.get_close_matches(parameter, metric.parameters, n=1)
-    ranges = ", ".join(map(str, metric.parameters.values()))
-    return f"{metric.name} has no parameter {parameter!r}{_hint(close[0] if close else None)}; it has {ranges}"
-
-
-def _hint(nearest: str | None) -> str:
-    return f", did you mean {nearest!r}?" if nearest else ""
+    found = METRICS.find(name)
+    return found.function(x, axis=axis, nan_policy=nan_policy, zero=zero, **found.check(parameters))

@@ -20,61 +20,93 @@ import math
 from typing import Any
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from .._arrays import (
     Array,
+    Choice,
+    OrderParameter,
     as_signals,
-    check_choice,
     check_number,
     check_order,
     check_orders,
-    over_signals,
     restore_like,
 )
 from ..errors import InvalidInput
-from . import _routes, _slopes
+from . import _dispatch, _slopes
+from .catalogue import metric
+from .exact import Arithmetic, Pairs, length, power_sum, zeros
+from .lemmas import COUNTED_ZEROS, INVARIANT, MEANS, PADDING, ROBIN_HOOD, Laws
+from .references import GDS
+from .statistics import Rows
 
-METHODS = ("auto", "definition", "paper")
 LARGEST_PAPER_ORDER = 1000  # beyond, its binomials overflow
 
 
-def gds(
-    x: Any,
-    order: float = 2.0,
-    *,
-    axis: int | None = -1,
-    nan_policy: str = "propagate",
-    zero: float = math.nan,
-    method: str = "auto",
-) -> Any:
-    r"""Generalised Differential Sparsity of order p.
+def exact_gds(k: Arithmetic, c: Pairs, order: Any) -> Any:
+    """Return S_p in exact arithmetic, pair by pair."""
+    if order == math.inf:
+        return k.of(zeros(c)) / length(c)
+    numerator = k.of(0)
+    for j, (high, n) in enumerate(c):
+        for low, m in c[:j]:
+            numerator += m * n * k.power(high - low, order)
+    return numerator / (length(c) * power_sum(k, c, order))
+
+
+def _laws(order: float) -> Laws:
+    if order == math.inf:
+        return {**COUNTED_ZEROS, **MEANS, **PADDING}
+    found = {**INVARIANT, **MEANS, **PADDING, "P5": "tide", "P7": "gates", "P10": "range", "P11": "range"}
+    return {**found, **ROBIN_HOOD} if order in (1, 2) else found
+
+
+def _measure_plainly(x: Any, order: float, method: str) -> float | Array | None:
+    """Return S_p of plain arrays at even orders without any detour; None for whatever else came."""
+    if method != "auto":
+        return None
+    value = _dispatch.measure_plainly(x, order)
+    return value if value >= 0.0 else _dispatch.measure_table_plainly(x, order)
+
+
+@metric(
+    formula="sum_{i<j} (c_j - c_i)^p / (N sum c^p)",
+    meaning="how much the coefficients differ, in pairs, compared with their size: 0 for equal ones, 1 - 1/N for a "
+    "single non-zero; the order chooses how much small coefficients count",
+    reference=GDS,
+    parameters=[
+        OrderParameter(
+            "order",
+            2.0,
+            low=1,
+            high=math.inf,
+            low_included=True,
+            high_included=True,
+            meaning="Any real p >= 1. Order 1 is the Gini index; order 2 is 1 - (sum c)^2 / (N sum c^2); ``inf`` is "
+            "the fraction of zeros, the limit of large orders.",
+            keyword_only=False,
+        )
+    ],
+    options=[
+        Choice(
+            "method",
+            "auto",
+            ("auto", "definition", "paper"),
+            "``auto`` is exact to about 1e-13 and fast; ``definition`` adds up all pairs; ``paper`` uses the paper's "
+            "even and odd formulas (section VI), for integer orders. They cancel: see docs/benchmarks.md.",
+        )
+    ],
+    proofs=_laws,
+    exact=exact_gds,
+    aliases=["generalised_differential_sparsity"],
+    shortcut=_measure_plainly,
+)
+def gds(row: Rows, order: float, method: str) -> Array:
+    r"""Return the Generalised Differential Sparsity of order p of each signal.
 
     .. math:: S_p(c) = \frac{1}{N \sum_i c_i^p} \sum_{i<j} (c_j - c_i)^p, \quad c = |x| \text{ sorted ascending}
 
     (Definition 1 of the paper, section IV). Larger is sparser: 0 for equal magnitudes, 1 - 1/N for a single non-zero.
-
-    Parameters
-    ----------
-    x : array_like
-        Real or complex numbers of any shape; pandas objects, masked arrays (masked entries are left out) and SciPy
-        sparse arrays (never made dense) too.
-    order : float
-        Any real p >= 1. Order 1 is the Gini index; order 2 is 1 - (sum c)^2 / (N sum c^2); ``inf`` is the fraction
-        of zeros, the limit of large orders.
-    axis : int or None
-        The dimension that holds the coefficients of a signal; None measures the flattened array.
-    nan_policy : {"propagate", "omit", "raise"}
-        What to do with NaN.
-    zero : float
-        The value for a signal whose coefficients are all zero, for which S_p is not defined.
-    method : {"auto", "definition", "paper"}
-        ``auto`` is exact to about 1e-13 and fast; ``definition`` adds up all pairs; ``paper`` uses the paper's even and
-        odd formulas (section VI), for integer orders. They cancel: see docs/benchmarks.md.
-
-    Returns
-    -------
-    float or ndarray
-        A float for one signal, else an array of x's shape without `axis`.
 
     Examples
     --------
@@ -84,30 +116,18 @@ def gds(
     >>> sg.gds([[1, 1, 1, 1], [0, 0, 3, 4]], order=1)
     array([0.        , 0.53571429])
     """
-    p = check_order(order)
-    check_choice("method", method, METHODS)
-    if method == "paper" and not (p.is_integer() and p <= LARGEST_PAPER_ORDER):
+    if method == "paper" and not (order.is_integer() and order <= LARGEST_PAPER_ORDER):
         raise InvalidInput(
             f"method='paper' has formulas for integer orders only, here up to {LARGEST_PAPER_ORDER}, got {order!r}; "
             "use method='auto'"
         )
-    zero = check_number("zero", zero)
-    if method == "auto" and type(axis) is int and axis == -1 and type(nan_policy) is str and nan_policy == "propagate":
-        plain = _routes.measure_plainly(x, p)
-        if plain >= 0.0:
-            return plain
-        table = _routes.measure_table_plainly(x, p)
-        if table is not None:
-            return table
-    if method == "auto" or math.isinf(p):
-        return over_signals(x, axis, nan_policy, lambda signals: _routes.measure(signals, p, zero))
-    return over_signals(x, axis, nan_policy, lambda signals: _routes.measure_slowly(signals, p, zero, method))
+    return row.gds(order, method)
 
 
 def gds_profile(
-    x: Any, orders: Any, *, axis: int | None = -1, nan_policy: str = "propagate", zero: float = math.nan
+    x: ArrayLike, orders: Any, *, axis: int | None = -1, nan_policy: str = "propagate", zero: float = math.nan
 ) -> Array:
-    """S_p at several orders, sorting once.
+    """Return S_p at several orders, sorting only once.
 
     Returns an array whose first axis runs over `orders`, followed by the shape that `gds` would return; each entry
     equals ``gds(x, order)`` bit for bit.
@@ -121,13 +141,13 @@ def gds_profile(
     checked = check_orders(orders)
     zero = check_number("zero", zero)
     signals = as_signals(x, axis=axis, nan_policy=nan_policy)
-    sort_once = functools.cache(lambda: _routes.sorted_magnitudes(signals))
-    results = [signals.restore(_routes.measure(signals, p, zero, sort_once)) for p in checked]
+    sort_once = functools.cache(lambda: _dispatch.sorted_magnitudes(signals))
+    results = [signals.restore(_dispatch.measure(signals, p, zero, sort_once)) for p in checked]
     return np.array(results, dtype=np.float64).reshape((len(checked), *(signals.shape or ())))
 
 
 def gds_gradient(x: Any, order: float, *, axis: int | None = -1) -> Any:
-    r"""dS_p/dx, of the same shape as x.
+    r"""Return the gradient of S_p, in the shape of x.
 
     .. math:: \frac{\partial S_p}{\partial x_k} = \operatorname{sign}(x_k) \frac{p}{N \sum c^p} \left(
               \sum_{i<k} (c_k - c_i)^{p-1} - \sum_{j>k} (c_j - c_k)^{p-1} - N S_p c_k^{p-1} \right)

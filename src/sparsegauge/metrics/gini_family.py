@@ -16,189 +16,368 @@ from typing import Any
 import numpy as np
 
 from .._arrays import Array, Parameter
-from ._statistics import Rows, Weights, measured
-
-THETA = Parameter("theta", 0.5, low=0, high=1)
-GGI_A = Parameter("a", 2.0, low=0)
-POWER_P = Parameter("p", 2.0, low=0)
-S_GINI_V = Parameter("v", 3.0, low=1)
+from ..errors import Undefined
+from .catalogue import metric
+from .exact import Arithmetic, Pairs, length, plain_sum, power_sum
+from .gds import exact_gds
+from .lemmas import LENGTH, MAJORISED, MEANS, PADDING, ROBIN_HOOD, SCHUR, Laws
+from .references import HOU, HURLEY, KARVANEN
+from .statistics import Rows, Weights
 
 SUMMED = 1_000_000  # weights added up one by one; of more, the sum has a series
+LONGEST_EXACT_SUM = 5000  # terms that exact arithmetic adds up one by one
+
+GGI_A = Parameter(
+    "a", 2.0, low=0, meaning="The power of the weights, which fall with the rank; a = 1 is the Gini index."
+)
+POWER_P = Parameter("p", 2.0, low=0, meaning="The power of the coefficients.")
 
 
-def gini(x: Any, *, axis: int | None = -1, nan_policy: str = "propagate", zero: float = math.nan) -> Any:
-    r""":math:`1 - 2 \sum_i \frac{c_{(i)}}{\|c\|_1} \frac{N - i + 1/2}{N}`, the Gini index (Gini 1921).
+def _gini(k: Arithmetic, c: Pairs) -> Any:
+    return exact_gds(k, c, 1)
+
+
+@metric(
+    formula="1 - 2 sum_i (c_(i)/|c|_1) (N - i + 1/2)/N",
+    meaning="half the mean difference between two coefficients over their mean: 0 for equal ones, 1 - 1/N for a "
+    "single non-zero",
+    reference="Gini (1921), Measurement of inequality of incomes, Economic Journal 31(121), 124-126",
+    proofs={**SCHUR, **MEANS, **PADDING},
+    exact=_gini,
+    aliases=["gini_index", "gi"],
+)
+def gini(row: Rows) -> Array:
+    r"""Return the Gini index, :math:`1 - 2 \sum_i \frac{c_{(i)}}{\|c\|_1} \frac{N - i + 1/2}{N}`.
 
     It is `gds` of order 1, from 0 to 1 - 1/N.
 
+    Examples
+    --------
     >>> import sparsegauge as sg
     >>> sg.gini([0, 0, 0, 5])
     0.75
     """
-    return measured(x, axis, nan_policy, zero, lambda row: row.gds(1))
+    return row.gds(1)
 
 
-def gi2(x: Any, *, axis: int | None = -1, nan_policy: str = "propagate", zero: float = math.nan) -> Any:
-    r""":math:`2G/(1 + G)`, G the Gini index: Gini index II (Hou, Wang et al.).
+def _gi2(k: Arithmetic, c: Pairs) -> Any:
+    return 2 * _gi3(k, c)
 
+
+@metric(
+    formula="2G/(1 + G), G the Gini index",
+    meaning="a rescaled Gini index that grows faster near equal coefficients",
+    reference=HOU,
+    proofs={**SCHUR, **MEANS, **PADDING},
+    exact=_gi2,
+)
+def gi2(row: Rows) -> Array:
+    r"""Return Gini index II, :math:`2G/(1 + G)`, G the Gini index.
+
+    Examples
+    --------
     >>> import sparsegauge as sg
     >>> round(sg.gi2([0, 0, 0, 5]), 12)
     0.857142857143
     """
-    return measured(x, axis, nan_policy, zero, lambda row: 2.0 * _gi3(row))
+    return 2.0 * _row_gi3(row)
 
 
-def gi3(x: Any, *, axis: int | None = -1, nan_policy: str = "propagate", zero: float = math.nan) -> Any:
-    r""":math:`G/(1 + G)`, G the Gini index: Gini index III (Hou, Wang et al.).
+def _gi3(k: Arithmetic, c: Pairs) -> Any:
+    g = _gini(k, c)
+    return g / (1 + g)
 
+
+@metric(
+    formula="G/(1 + G), G the Gini index",
+    meaning="a rescaled Gini index, below 1/2",
+    reference=HOU,
+    proofs={**SCHUR, **MEANS, **PADDING},
+    exact=_gi3,
+)
+def gi3(row: Rows) -> Array:
+    r"""Return Gini index III, :math:`G/(1 + G)`, G the Gini index.
+
+    Examples
+    --------
     >>> import sparsegauge as sg
     >>> round(sg.gi3([0, 0, 0, 5]), 12)
     0.428571428571
     """
-    return measured(x, axis, nan_policy, zero, _gi3)
+    return _row_gi3(row)
 
 
-def _gi3(row: Rows) -> Array:
+def _row_gi3(row: Rows) -> Array:
     g = row.gds(1)
     return g / (1.0 + g)
 
 
-def ggi(
-    x: Any, *, a: float = GGI_A.default, axis: int | None = -1, nan_policy: str = "propagate", zero: float = math.nan
-) -> Any:
-    r""":math:`1 - w \cdot c / \bar c, w \propto (2N-1, 2N-3, \ldots, 1)^a`; a = 1 is the Gini index.
+def _ggi(k: Arithmetic, c: Pairs, a: Any) -> Any:
+    return 1 - _weighted(k, c, a, 1)
 
-    Generalised Gini indices (Hou, Wang et al.).
 
+def _ggi_laws(a: float) -> Laws:
+    found = {**SCHUR, **LENGTH}
+    return {**found, **MEANS} if a == 1 else found
+
+
+@metric(
+    formula="1 - (w . c)/mean c, w ~ (2N-1, 2N-3, ..., 1)^a",
+    meaning="a Gini index in which a chooses how much the small coefficients count",
+    reference=HOU,
+    parameters=[GGI_A],
+    proofs=_ggi_laws,
+    exact=_ggi,
+    aliases=["generalised_gini", "generalized_gini"],
+)
+def ggi(row: Rows, a: float) -> Array:
+    r"""Return a generalised Gini index, :math:`1 - w \cdot c / \bar c, w \propto (2N-1, 2N-3, \ldots, 1)^a`.
+
+    With a = 1 it is the Gini index.
+
+    Examples
+    --------
     >>> import sparsegauge as sg
     >>> sg.ggi([0, 0, 0, 5], a=1)
     0.75
     """
-    weights = _odd_powers(GGI_A.check(a))
-    return measured(x, axis, nan_policy, zero, lambda row: row.weighted_by_rank(weights)[0])
+    return row.weighted_by_rank(_odd_powers(a))[0]
 
 
-def fggi(
-    x: Any,
-    *,
-    a: float = GGI_A.default,
-    p: float = POWER_P.default,
-    axis: int | None = -1,
-    nan_policy: str = "propagate",
-    zero: float = math.nan,
-) -> Any:
-    r""":math:`1 - (w \cdot c^p / \overline{c^p})^{1/p}`, the weights w of `ggi` (Hou, Wang et al.).
+def _fggi(k: Arithmetic, c: Pairs, a: Any, p: Any) -> Any:
+    return 1 - k.power(_weighted(k, c, a, p), 1 / p)
 
+
+def _linear(p: float) -> Laws:
+    """Return what holds where the power of the coefficients is 1."""
+    return ROBIN_HOOD if p == 1 else {}
+
+
+def _fggi_laws(a: float, p: float) -> Laws:
+    return {**MAJORISED, **LENGTH, **_linear(p), **(MEANS if a == 1 else {})}
+
+
+@metric(
+    formula="1 - ((w . c^p)/mean c^p)^(1/p), w ~ (2N-1, 2N-3, ..., 1)^a",
+    meaning="a generalised Gini index of powers of the coefficients",
+    reference=HOU,
+    parameters=[GGI_A, POWER_P],
+    proofs=_fggi_laws,
+    exact=_fggi,
+)
+def fggi(row: Rows, a: float, p: float) -> Array:
+    r"""Return a generalised Gini index of powers, :math:`1 - (w \cdot c^p / \overline{c^p})^{1/p}`, w as in `ggi`.
+
+    Examples
+    --------
     >>> import sparsegauge as sg
     >>> sg.fggi([0, 0, 0, 5], a=1)
     0.5
     """
-    weights, power = _odd_powers(GGI_A.check(a)), POWER_P.check(p)
-
-    def formula(row: Rows) -> Array:
-        return -np.expm1(row.weighted_by_rank(weights, power)[1] / power)
-
-    return measured(x, axis, nan_policy, zero, formula)
+    return -np.expm1(row.weighted_by_rank(_odd_powers(a), p)[1] / p)
 
 
-def pfgi1(
-    x: Any, *, p: float = POWER_P.default, axis: int | None = -1, nan_policy: str = "propagate", zero: float = math.nan
-) -> Any:
-    r""":math:`1 - (1 - G_p)^{1/p}`, :math:`G_p` the Gini index of :math:`c^p` (Hou, Wang et al.).
+def _pfgi_laws(p: float) -> Laws:
+    return {**MAJORISED, **MEANS, **PADDING, **_linear(p)}
 
+
+def _pfgi1(k: Arithmetic, c: Pairs, p: Any) -> Any:
+    return 1 - k.power(1 - _gini_of_powers(k, c, p), 1 / p)
+
+
+@metric(
+    formula="1 - (1 - G_p)^(1/p), G_p the Gini index of c^p",
+    meaning="the Gini index of powers of the coefficients, brought back to their scale",
+    reference=HOU,
+    parameters=[POWER_P],
+    proofs=_pfgi_laws,
+    exact=_pfgi1,
+)
+def pfgi1(row: Rows, p: float) -> Array:
+    r"""Return power-function Gini index I, :math:`1 - (1 - G_p)^{1/p}`, :math:`G_p` the Gini index of :math:`c^p`.
+
+    Examples
+    --------
     >>> import sparsegauge as sg
     >>> sg.pfgi1([0, 0, 0, 5])
     0.5
     """
-    power = POWER_P.check(p)
-    return measured(x, axis, nan_policy, zero, lambda row: -np.expm1(_gini_of_powers(row, power)[1] / power))
+    return -np.expm1(_row_gini_of_powers(row, p)[1] / p)
 
 
-def pfgi2(
-    x: Any, *, p: float = POWER_P.default, axis: int | None = -1, nan_policy: str = "propagate", zero: float = math.nan
-) -> Any:
-    r""":math:`1 - ((1 - G_p)/(1 + G_p))^{1/p}`, :math:`G_p` the Gini index of :math:`c^p` (Hou, Wang et al.).
+def _pfgi2(k: Arithmetic, c: Pairs, p: Any) -> Any:
+    g = _gini_of_powers(k, c, p)
+    return 1 - k.power((1 - g) / (1 + g), 1 / p)
 
+
+@metric(
+    formula="1 - ((1 - G_p)/(1 + G_p))^(1/p), G_p the Gini index of c^p",
+    meaning="Gini index II of powers of the coefficients, brought back to their scale",
+    reference=HOU,
+    parameters=[POWER_P],
+    proofs=_pfgi_laws,
+    exact=_pfgi2,
+)
+def pfgi2(row: Rows, p: float) -> Array:
+    r"""Return power-function Gini index II, :math:`1 - ((1 - G_p)/(1 + G_p))^{1/p}`, :math:`G_p` as in `pfgi1`.
+
+    Examples
+    --------
     >>> import sparsegauge as sg
     >>> round(sg.pfgi2([0, 0, 0, 5]), 12)
     0.622035526991
     """
-    power = POWER_P.check(p)
-
-    def formula(row: Rows) -> Array:
-        g, log_rest = _gini_of_powers(row, power)
-        return -np.expm1((log_rest - np.log1p(g)) / power)
-
-    return measured(x, axis, nan_policy, zero, formula)
+    g, log_rest = _row_gini_of_powers(row, p)
+    return -np.expm1((log_rest - np.log1p(g)) / p)
 
 
-def pfgi3(
-    x: Any, *, p: float = POWER_P.default, axis: int | None = -1, nan_policy: str = "propagate", zero: float = math.nan
-) -> Any:
-    r""":math:`1 - (1 + G_p)^{-1/p}`, :math:`G_p` the Gini index of :math:`c^p` (Hou, Wang et al.).
+def _pfgi3(k: Arithmetic, c: Pairs, p: Any) -> Any:
+    return 1 - k.power(1 + _gini_of_powers(k, c, p), -1 / p)
 
+
+@metric(
+    formula="1 - (1 + G_p)^(-1/p), G_p the Gini index of c^p",
+    meaning="Gini index III of powers of the coefficients, brought back to their scale",
+    reference=HOU,
+    parameters=[POWER_P],
+    proofs=_pfgi_laws,
+    exact=_pfgi3,
+)
+def pfgi3(row: Rows, p: float) -> Array:
+    r"""Return power-function Gini index III, :math:`1 - (1 + G_p)^{-1/p}`, :math:`G_p` as in `pfgi1`.
+
+    Examples
+    --------
     >>> import sparsegauge as sg
     >>> round(sg.pfgi3([0, 0, 0, 5]), 12)
     0.244071053982
     """
-    power = POWER_P.check(p)
-    return measured(x, axis, nan_policy, zero, lambda row: -np.expm1(-np.log1p(_gini_of_powers(row, power)[0]) / power))
+    return -np.expm1(-np.log1p(_row_gini_of_powers(row, p)[0]) / p)
 
 
-def _gini_of_powers(row: Rows, p: float) -> tuple[Array, Array]:
-    """G_p and log(1 - G_p)."""
+def _row_gini_of_powers(row: Rows, p: float) -> tuple[Array, Array]:
+    """Return G_p and log(1 - G_p)."""
     return row.weighted_by_rank(_gini_weights, p)
 
 
-def s_gini(
-    x: Any, *, v: float = S_GINI_V.default, axis: int | None = -1, nan_policy: str = "propagate", zero: float = math.nan
-) -> Any:
-    r"""The single-parameter Gini index of Donaldson and Weymark (1980), v > 1; v = 2 is the Gini index.
+def _s_gini(k: Arithmetic, c: Pairs, v: Any) -> Any:
+    n = length(c)
+    above = n
+    weighted = k.of(0)
+    for value, count in c:
+        share = k.power(Fraction(above, n), v) - k.power(Fraction(above - count, n), v)
+        weighted += share * value if isinstance(share, Fraction | float) else share * k.of(value)
+        above -= count
+    return 1 - weighted * n / k.of(plain_sum(c))
+
+
+@metric(
+    formula="1 - sum_i (((N-i+1)/N)^v - ((N-i)/N)^v) c_(i) / mean c",
+    meaning="the Gini index with a parameter for aversion to inequality: v = 2 is the Gini index",
+    reference="Donaldson and Weymark (1980), J. Econ. Theory 22(1), 67-86",
+    parameters=[Parameter("v", 3.0, low=1, meaning="Aversion to inequality, v > 1; v = 2 is the Gini index.")],
+    proofs={**SCHUR, **MEANS, **LENGTH},
+    exact=_s_gini,
+    aliases=["donaldson_weymark"],
+)
+def s_gini(row: Rows, v: float) -> Array:
+    r"""Return the single-parameter Gini index of Donaldson and Weymark, v > 1; v = 2 is the Gini index.
 
     .. math:: 1 - \sum_i \left(\Big(\frac{N-i+1}{N}\Big)^v - \Big(\frac{N-i}{N}\Big)^v\right) c_{(i)} / \bar c
 
+    Examples
+    --------
     >>> import sparsegauge as sg
     >>> sg.s_gini([0, 0, 0, 5], v=2)
     0.75
     """
-    weights = _tail_powers(S_GINI_V.check(v))
-    return measured(x, axis, nan_policy, zero, lambda row: row.weighted_by_rank(weights)[0])
+    return row.weighted_by_rank(_tail_powers(v))[0]
 
 
-def u_theta(
-    x: Any,
-    *,
-    theta: float = THETA.default,
-    axis: int | None = -1,
-    nan_policy: str = "propagate",
-    zero: float = math.nan,
-) -> Any:
-    r""":math:`1 - \min_i (c_{(i+m-1)} - c_{(i)}) / (c_{(N)} - c_{(1)}), m = \lceil\theta N\rceil`.
+def _u_theta(k: Arithmetic, c: Pairs, theta: Any) -> Any:
+    spread = c[-1][0] - c[0][0]
+    if spread == 0:
+        return k.of(0)
+    m = math.ceil(theta * length(c))
+    return 1 - k.of(min(_windows(c, m))) / k.of(spread)
 
-    The narrowest window with a share theta of the coefficients (Hurley and Rickard 2009; Karvanen and Cichocki 2003); 0
-    for equal magnitudes.
 
+def _windows(c: Pairs, m: int) -> list[Any]:
+    """Return c_(i+m-1) - c_(i) where i is the first of its equals: later ones only reach further up."""
+    ends: list[int] = []
+    for _, n in c:
+        ends.append(n + (ends[-1] if ends else 0))
+    windows = []
+    for (value, n), end in zip(c, ends, strict=True):
+        top = end - n + m
+        if top <= ends[-1]:
+            windows.append(next(v for (v, _), e in zip(c, ends, strict=True) if e >= top) - value)
+    return windows
+
+
+@metric(
+    formula="1 - min_i (c_(i+m-1) - c_(i)) / (c_(N) - c_(1)), m = ceil(theta N)",
+    meaning="the share of the range that the narrowest window with a share theta of the coefficients leaves out",
+    reference=f"{HURLEY}; {KARVANEN}",
+    parameters=[Parameter("theta", 0.5, low=0, high=1, meaning="The share of the coefficients in the window.")],
+    proofs={"P2": "symmetric", "P4": "homogeneous", "P6": "ceilings", "P9": "spike", "P10": "unit", "P11": "unit"},
+    exact=_u_theta,
+)
+def u_theta(row: Rows, theta: float) -> Array:
+    r"""Return one less the narrowest window with a share theta of the coefficients, over their range.
+
+    .. math:: 1 - \min_i (c_{(i+m-1)} - c_{(i)}) / (c_{(N)} - c_{(1)}), \quad m = \lceil\theta N\rceil
+
+    It is 0 for equal magnitudes.
+
+    Examples
+    --------
     >>> import sparsegauge as sg
     >>> sg.u_theta([0, 1, 2, 4])
     0.75
     """
-    share = Fraction(repr(THETA.check(theta)))  # as written: 0.55 of 100 are 55, though 0.55 * 100 > 55 in float64
+    share = Fraction(repr(theta))  # as written: 0.55 of 100 are 55, though 0.55 * 100 > 55 in float64
+    lengths, where = np.unique(row.N, return_inverse=True)
+    return row.narrowest(np.array([math.ceil(share * int(N)) for N in lengths])[where])
 
-    def formula(row: Rows) -> Array:
-        lengths, where = np.unique(row.N, return_inverse=True)
-        return row.narrowest(np.array([math.ceil(share * int(N)) for N in lengths])[where])
 
-    return measured(x, axis, nan_policy, zero, formula)
+# Weights by rank, in exact arithmetic and as the kernels want them
+
+
+def _exact_odd_powers(k: Arithmetic, first: int, last: int, a: Any) -> Any:
+    """Return the sum over i = first..last of (2 i - 1)^a: by Faulhaber's sums where a is small and whole."""
+    if a == 1:
+        return k.of(last**2 - (first - 1) ** 2)
+    if a == 2:
+        return k.of(Fraction(last * (4 * last**2 - 1) - (first - 1) * (4 * (first - 1) ** 2 - 1), 3))
+    if last - first >= LONGEST_EXACT_SUM:
+        raise Undefined
+    return sum((k.power(2 * i - 1, a) for i in range(first, last + 1)), start=k.of(0))
+
+
+def _weighted(k: Arithmetic, c: Pairs, a: Any, p: Any) -> Any:
+    """Return (w . c^p) / mean c^p with w ~ (2N-1, ..., 3, 1)^a normalised."""
+    n = length(c)
+    below = 0
+    weighted = k.of(0)
+    for value, count in c:
+        weighted += _exact_odd_powers(k, n - below - count + 1, n - below, a) * k.power(value, p)
+        below += count
+    return weighted / _exact_odd_powers(k, 1, n, a) * n / power_sum(k, c, p)
+
+
+def _gini_of_powers(k: Arithmetic, c: Pairs, p: Any) -> Any:
+    return 1 - _weighted(k, c, 1, p)
 
 
 def _gini_weights(N: int, k: Array) -> tuple[Array, Array]:
-    """N w and log(N w), w = (2k - 1)/N^2."""
+    """Return N w and log(N w), w = (2k - 1)/N^2."""
     u = (2.0 * k - 1.0) / N
     return u, np.log(u)
 
 
 def _odd_powers(a: float) -> Weights:
-    """N w and log(N w), w ~ (2k - 1)^a."""
+    """Return the function that gives N w and log(N w), w ~ (2k - 1)^a."""
     if a == 1.0:
         return _gini_weights
 
@@ -211,7 +390,7 @@ def _odd_powers(a: float) -> Weights:
 
 @functools.lru_cache(64)
 def _mean_odd_power(a: float, N: int) -> float:
-    """The mean of ((k - 1/2)/(N - 1/2))^a over k = 1..N; beyond SUMMED terms by Euler and Maclaurin."""
+    """Return the mean of ((k - 1/2)/(N - 1/2))^a over k = 1..N; beyond SUMMED terms by Euler and Maclaurin."""
     first = min(N, SUMMED)
     total = float((((np.arange(first) + 0.5) / (N - 0.5)) ** a).sum())
     if first < N:
@@ -222,7 +401,7 @@ def _mean_odd_power(a: float, N: int) -> float:
 
 
 def _tail_powers(v: float) -> Weights:
-    """N w and log(N w), w = (k/N)^v - ((k - 1)/N)^v."""
+    """Return the function that gives N w and log(N w), w = (k/N)^v - ((k - 1)/N)^v."""
 
     def weights(N: int, k: Array) -> tuple[Array, Array]:
         step = -N * np.expm1(v * np.log1p(-1.0 / k))

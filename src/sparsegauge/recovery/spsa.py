@@ -24,7 +24,7 @@ from numpy.typing import NDArray
 from .. import _compiled
 from .._arrays import Array
 from ..errors import InvalidInput
-from ..metrics.catalogue import check_parameters, find_metric
+from ..metrics.catalogue import METRICS
 from ..metrics.gds import gds
 from .ascent import Feasible, make_feasible
 from .driver import Iterate
@@ -108,10 +108,10 @@ class SPSA(Solver):
             if self.parameters:
                 raise InvalidInput("parameters are for metrics of the catalogue; build them into the function")
             return
-        metric = find_metric(self.metric)
+        metric = METRICS.find(self.metric)
         if metric.name == "gds" and self.parameters:
             raise InvalidInput("the parameter of gds is the solver's own order: pass SPSA(order=...)")
-        check_parameters(metric, self.parameters)
+        metric.check(self.parameters)
 
     def iterates(self, problem: Problem, rng: np.random.Generator) -> Iterator[Iterate]:
         """Yield x at each report."""
@@ -164,11 +164,11 @@ class SPSA(Solver):
         """Return the metric, larger for sparser; None stands for compiled GDS."""
         if callable(self.metric):
             return self.metric
-        metric = find_metric(self.metric)
+        metric = METRICS.find(self.metric)
         if metric.name == "gds":
             quick = worth_compiling(n, self.order)
             return None if quick else functools.partial(gds, order=self.order)
-        parameters = check_parameters(metric, self.parameters)
+        parameters = metric.check(self.parameters)
         sign = 1.0 if metric.sparser == "larger" else -1.0
         return lambda x: sign * metric.function(x, **parameters)
 

@@ -11,7 +11,8 @@ from scipy.stats import kendalltau, rankdata
 
 from .._arrays import Array
 from ..criteria.stored import stored_audit
-from ..metrics.catalogue import METRICS, Metric
+from ..metrics.catalogue import METRICS
+from ..metrics.metric import Metric
 from ..signals import REPRESENTATIONS
 from .demo_signals import DemoSignal
 

@@ -15,8 +15,9 @@ from ..criteria.claims import VERDICTS, PaperAudit
 from ..criteria.criterion import Criterion
 from ..criteria.definitions import CRITERIA
 from ..criteria.paper import audit_paper
-from ..criteria.stored import stored_audits
+from ..criteria.stored import known_audits
 from ..metrics.catalogue import METRICS
+from ..metrics.metric import Metric
 
 MARKS = {"holds": "✓", "violated": "✗", "undecided": "?", "not applicable": "–"}
 RELATIONS = {"<": "fall", ">": "rise", "=": "stay the same", ">=": "not fall", "<=": "not rise"}
@@ -84,10 +85,15 @@ class Laws:
         return tuple(cell for row in rows for cell in row.cells if cell.verdict.status != "holds")
 
 
-@functools.cache
 def gather_laws() -> Laws:
     """The stored audits, and the paper's claims worked out anew (a few seconds, once)."""
-    audits = stored_audits()
+    return _gather_laws(tuple(METRICS.values()))
+
+
+@functools.cache
+def _gather_laws(metrics: tuple[Metric, ...]) -> Laws:
+    """Gather the laws while these are the metrics of the catalogue."""
+    audits = known_audits()
     orders = sorted((audit for audit in audits if audit.metric == "gds"), key=lambda a: float(a.parameters["order"]))
     others = [audit for audit in audits if audit.metric != "gds"]
     groups = {

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from os import PathLike
 from pathlib import Path
 
-from ..study.manifest import StudyWarning
+from ..errors import StudyWarning
 from ..study.summary import SHIPPED, shipped, summarise
 from . import demo_signals
 from .comparisons import Comparison, compare_solvers

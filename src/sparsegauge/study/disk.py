@@ -9,15 +9,11 @@ import time
 from pathlib import Path
 
 from .._platform.files import replace_file
-from ..errors import SparsegaugeError
+from ..errors import StoreInUse
 
 TRIES, PAUSE = 5, 0.1  # somebody who only asks whether it is locked holds it for a moment
 
 _held: set[int] = set()
-
-
-class StoreInUse(SparsegaugeError):
-    """Another process is writing to the store."""
 
 
 def _forget_in_child() -> None:

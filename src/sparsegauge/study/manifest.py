@@ -14,16 +14,12 @@ from pathlib import Path
 from typing import Any
 
 from .. import __version__, _compiled
-from ..errors import InvalidInput, StaleStudy
+from ..errors import InvalidInput, StaleStudy, StudyWarning
 from .disk import write_to_store
 from .plan import Study
 
 FORMAT = 1
 PLACES = ("results", "timings")  # where the parts of a store are
-
-
-class StudyWarning(UserWarning):
-    """Something about a store that does not stop the work: a damaged part, rows that are not there yet."""
 
 
 @dataclass(frozen=True)

@@ -13,6 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .._platform.extras import import_extra
+from ..errors import Damaged
 from .plan import AXES, Cell, Study
 
 MEASURED = {"mse": "float64", "relative_error": "float64", "success": "bool", "nit": "int64"}
@@ -20,10 +21,6 @@ MEASURED = {"mse": "float64", "relative_error": "float64", "success": "bool", "n
 NEEDS = "a study"
 
 Columns = dict[str, NDArray[Any]]
-
-
-class Damaged(Exception):
-    """Why a part cannot be trusted."""
 
 
 @dataclass(frozen=True)

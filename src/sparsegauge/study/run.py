@@ -21,7 +21,7 @@ import scipy.linalg  # noqa: F401 (its BLAS has to be there to be told to use on
 from .. import __version__
 from .._arrays import Array
 from .._platform.blas import one_blas_thread
-from ..errors import InvalidInput, SparsegaugeError, StaleStudy
+from ..errors import CellFailed, InvalidInput, StaleStudy
 from ..recovery.problem import Problem
 from ..recovery.quality import mse, relative_error
 from ..simulate import gaussian_matrix
@@ -34,10 +34,6 @@ IN_FLIGHT = 128  # futures of an executor that does not say how many workers it 
 LAST_WAIT = 60.0  # seconds that a study that is stopped gives to cells under way
 
 Progress = Callable[[Status], Any]
-
-
-class CellFailed(SparsegaugeError):
-    """A worker raised; the message says in which cell, the cause what."""
 
 
 class Trial(NamedTuple):

@@ -25,8 +25,9 @@ import numpy as np
 
 from .._platform.extras import import_extra
 from .._platform.files import make_directory, sync_directory
+from ..errors import StudyWarning
 from .disk import Lock, is_locked, write_to_store
-from .manifest import PLACES, Manifest, StudyWarning
+from .manifest import PLACES, Manifest
 from .parts import NEEDS, Columns, Results, empty_timings, encoded, joined, part_name, read_parts, rows_of, timing_of
 from .plan import Cell, Study
 

@@ -12,8 +12,7 @@ from numpy.typing import NDArray
 
 from .._platform.extras import import_extra
 from .._platform.files import draft_of
-from ..errors import InvalidInput
-from .manifest import StudyWarning
+from ..errors import InvalidInput, StudyWarning
 from .parts import NEEDS, Results
 from .plan import AXES
 from .store import read_results, read_timings

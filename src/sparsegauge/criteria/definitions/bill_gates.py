@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from fractions import Fraction
 
-from ..coefficients import Case, Illegal, Move, Signal, Step, find_growth, nonzeros, replace_one, require, signal
+from ...errors import Illegal
+from ..coefficients import Case, Move, Signal, Step, find_growth, nonzeros, replace_one, require, signal
 from ..criterion import TWO_NONZEROS, Criterion
 from ..judgement import Judgement, judge_step
 from ..subject import Subject

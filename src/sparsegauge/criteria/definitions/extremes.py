@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from fractions import Fraction
 
+from ...errors import Undefined
+from ...metrics.exact import length
 from ..coefficients import Case, Move, Signal, Step, ones, require, spike
 from ..criterion import Criterion
-from ..formulas import length
 from ..judgement import Judgement, judge_limit
-from ..numbers import Bounds, Undefined, gap
+from ..numbers import Bounds, gap
 from ..subject import Subject
 
 LENGTHS = [10**k for k in (3, 6, 9, 12, 15)]

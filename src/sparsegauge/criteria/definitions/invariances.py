@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 from fractions import Fraction
 
+from ...metrics.exact import length
 from ..coefficients import Move, Signal, Step, require, signal
 from ..criterion import Criterion
-from ..formulas import length
 
 FACTORS = (Fraction(2), Fraction(10), Fraction(1, 2), Fraction(1, 1000), Fraction(1000))
 COPIES = (2, 3)

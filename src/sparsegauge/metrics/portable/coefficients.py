@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from .._statistics import Weights
+from ..statistics import Weights
 from . import orders
 from .numerics import centred, exp_minus_linear, log_minus_linear, magnitude, power, power_of_two, safe_log
 

@@ -52,9 +52,12 @@ def measure(signals: Signals, p: float, zero: float, sort: Callable[[], Magnitud
         if _by_moments(signals, int(p), zero, out):
             _measure_some(signals, out == HAND_OVER, p, zero, sort, _by_sorting, out)
     elif p in (1, 3) or not (p.is_integer() and p <= LARGEST_INTEGER_ORDER):
-        tiny = np.diff(signals.starts) <= TINY_ROW if not signals.uniform else signals.starts[1] <= TINY_ROW
-        _measure_some(signals, np.broadcast_to(tiny, signals.rows), p, zero, sort, _tiny, out)
-        _measure_some(signals, np.broadcast_to(~tiny, signals.rows), p, zero, sort, _by_sorting, out)
+        if signals.uniform:
+            (_tiny if signals.starts[1] <= TINY_ROW else _by_sorting)(signals, sort, p, zero, out)
+            return out
+        tiny = np.diff(signals.starts) <= TINY_ROW
+        _measure_some(signals, tiny, p, zero, sort, _tiny, out)
+        _measure_some(signals, ~tiny, p, zero, sort, _by_sorting, out)
     else:
         _by_sorting(signals, sort, p, zero, out)
     return out
@@ -421,10 +424,10 @@ def tree_tasks(points: Array, n: int) -> list[Indices]:
 
 def measure_slowly(signals: Signals, p: float, zero: float, method: str) -> Array:
     """Return the pairwise sum, or the paper's formulas, to compare with."""
-    from . import _printed
+    from . import _paper_formulas
 
     magnitudes = sorted_magnitudes(signals)
-    formula = _printed.pairwise if method == "definition" else _printed.paper
+    formula = _paper_formulas.pairwise if method == "definition" else _paper_formulas.paper
     out = np.empty(signals.rows)
     for r in range(signals.rows):
         c = magnitudes.values[magnitudes.nonzero[r] : signals.starts[r + 1]]

@@ -1,7 +1,7 @@
-"""The row statistics that the metrics of the catalogue are short formulas of.
+"""The row statistics of which the metrics of the catalogue are short formulas.
 
-Each is one number a row, computed by compiled kernels on several threads where it pays. A row's number depends on the
-row alone: so a batch equals its rows one by one, bit for bit.
+Each statistic is one number per signal, computed by compiled kernels on several threads where that pays. It depends on
+the signal alone, so that a batch equals its signals one by one, bit for bit.
 """
 
 from __future__ import annotations
@@ -12,34 +12,40 @@ from collections.abc import Callable
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
-from .._arrays import Array, Indices, Signals, check_number, over_signals
+from .._arrays import Array, Indices, Signals
 from .._compiled import measure as kernels
 from .._compiled.sums import BLOCK
-from . import _routes
+from . import _dispatch
 
 # N, and ranks k counted from the largest -> N times their weights, and the logarithms of these
 Weights = Callable[[int, Array], tuple[Array, Array]]
 
 
 class Rows:
-    """Statistics of c = |x|, row by row, each computed on first use.
+    """Statistics of the magnitudes c = abs(x) of every signal, each computed on first use.
 
-    `scaled` ones are in units of 2^exponent, so that powers of them neither over- nor underflow.
+    All of them are arrays with one number per signal. Those called "scaled" are in units of a power of two per signal,
+    so that powers of them neither overflow nor underflow: the unit drops out of ratios of the same degree, and
+    `unscaled` restores it.
     """
 
     def __init__(self, signals: Signals) -> None:
-        """Only keeps the signals; nothing is computed yet."""
         self._signals = signals
-        self.N: Array = signals.lengths.astype(np.float64)
 
     def _over_rows(self, kernel: Callable[..., Any], *arguments: Any, columns: int = 0, blocks: int = 1) -> Array:
-        """A kernel's result for every row: one number, or several in `columns`; with so many `blocks` of room."""
+        """Return a kernel's result for every row: one number, or several in `columns`; `blocks` is its working room."""
         rows = self._signals.rows
         out = np.empty((rows, columns) if columns else rows)
         arguments = self._signals.values, self._signals.starts, *arguments
-        _routes.over_rows(self._signals, _routes.with_room(kernel, arguments, *[BLOCK] * blocks), out)
+        _dispatch.over_rows(self._signals, _dispatch.with_room(kernel, arguments, *[BLOCK] * blocks), out)
         return out
+
+    @functools.cached_property
+    def N(self) -> Array:  # noqa: N802 (the formulas' name)
+        """The number of coefficients."""
+        return self._signals.lengths.astype(np.float64)
 
     @functools.cached_property
     def _powers(self) -> Array:
@@ -47,8 +53,13 @@ class Rows:
 
     @functools.cached_property
     def n(self) -> Array:
-        """How many coefficients are not zero."""
+        """The number of coefficients that are not zero."""
         return self.N - self.at_most(0.0)
+
+    @functools.cached_property
+    def all_zero(self) -> NDArray[np.bool_]:
+        """Whether all coefficients are zero."""
+        return np.equal(self.n, 0)
 
     @property
     def top(self) -> Array:
@@ -71,7 +82,7 @@ class Rows:
         return self._powers[:, 4]
 
     def unscaled(self, values: Array) -> Array:
-        """What is in units of 2^exponent, in its own; inf where that is beyond float64's range."""
+        """Return a scaled statistic in the signal's own unit; inf where that is beyond float64's range."""
         return np.ldexp(values, self._powers[:, 0].astype(np.int64))
 
     @property
@@ -80,15 +91,32 @@ class Rows:
         return np.where(self.n > self.N / 2, np.log1p((self.n - self.N) / self.N), np.log(self.n / self.N))
 
     def at_most(self, bound: float) -> Array:
-        """#{c <= bound} for a bound >= 0."""
+        """Return the number of coefficients c <= bound, for a bound >= 0."""
         return self._over_rows(kernels.small_rows, bound, blocks=0) + (self.N - np.diff(self._signals.starts))
 
-    def gds(self, p: float) -> Array:
-        """S_p."""
-        return _routes.measure(self._signals, float(p), math.nan)
+    def gds(self, p: float, method: str = "auto") -> Array:
+        """Return the generalised differential sparsity S_p; nan where all coefficients are zero."""
+        if method == "auto" or math.isinf(p):
+            values = _dispatch.measure(self._signals, float(p), math.nan)
+        else:
+            values = _dispatch.measure_slowly(self._signals, float(p), math.nan, method)
+        self.__dict__["all_zero"] = np.isnan(values)  # which saves a pass over the coefficients
+        return values
+
+    def each(self, function: Callable[[Array], float]) -> Array:
+        """Return a function of the magnitudes of each signal, which come sorted in ascending order, zeros included."""
+        starts, lengths = self._signals.starts, self._signals.lengths
+        values = np.empty(self._signals.rows)
+        for r, length in enumerate(lengths):
+            c = np.zeros(length)
+            stored = np.abs(self._signals.values[starts[r] : starts[r + 1]])
+            c[length - len(stored) :] = stored
+            c.sort()
+            values[r] = function(c)
+        return values
 
     def entropy_of_squares(self) -> Array:
-        """Shannon's entropy of c^2/sum c^2, in nats."""
+        """Return Shannon's entropy of c^2/sum c^2, in nats."""
         return self._over_rows(kernels.entropy_rows, blocks=2)
 
     @functools.cached_property
@@ -96,55 +124,55 @@ class Rows:
         return self._over_rows(kernels.log_rows, columns=2, blocks=2)
 
     def sum_log(self) -> Array:
-        """sum log c over the non-zeros."""
+        """Return sum log c over the non-zeros."""
         return self._logs[:, 0]
 
     def sum_c_log(self) -> Array:
-        """sum c log c, scaled (the logarithm is not)."""
+        """Return sum c log c, scaled (the logarithm is not)."""
         return self._logs[:, 1]
 
     def sum_log_one_plus_square(self) -> Array:
-        """sum log(1 + c^2)."""
+        """Return sum log(1 + c^2)."""
         return self._over_rows(kernels.log_one_plus_square_rows)
 
     def sum_tanh(self, a: float, b: float) -> Array:
-        """sum tanh((a c)^b)."""
+        """Return sum tanh((a c)^b)."""
         return self._over_rows(kernels.tanh_rows, a, b)
 
     def sum_negative_powers(self, p: float) -> Array:
-        """sum c^p over the non-zeros, p < 0."""
+        """Return sum c^p over the non-zeros, p < 0."""
         bottom, total = self._over_rows(kernels.negative_power_rows, p, columns=2).T
         powers: Array = np.power(bottom, p) * total
         return powers
 
     def deviation(self) -> Array:
-        """sum |c - mean c| / sum c."""
+        """Return sum |c - mean c| / sum c."""
         return self._over_rows(kernels.deviation_rows, self._signals.lengths, blocks=2)
 
     def theil(self, squared: bool = False) -> Array:
-        """mean(z log z), z = c/mean c or c^2/mean c^2, over the non-zeros."""
+        """Return mean(z log z), z = c/mean c or c^2/mean c^2, over the non-zeros."""
         return self._over_rows(kernels.dispersion_rows, squared, 1.0, columns=2, blocks=2)[:, 0]
 
     def log_power_mean(self, p: float, squared: bool = False) -> Array:
-        """log (mean z^p)^(1/p), z as in `theil`; of the geometric mean at p = 0."""
+        """Return log (mean z^p)^(1/p), z as in `theil`; of the geometric mean at p = 0."""
         if p == 1:
             return np.zeros(self._signals.rows)
         return self._over_rows(kernels.dispersion_rows, squared, float(p), columns=2, blocks=2)[:, 1]
 
     @functools.cached_property
     def _sorted(self) -> Array:
-        return _routes.sorted_magnitudes(self._signals).values
+        return _dispatch.sorted_magnitudes(self._signals).values
 
     def narrowest(self, windows: Indices) -> Array:
-        """The share of the range of c that its narrowest window of so many coefficients leaves out."""
+        """Return the share of the range of c that its narrowest window of so many coefficients leaves out."""
         signals = self._signals
         out = np.empty(signals.rows)
         kernel = functools.partial(kernels.window_rows, self._sorted, signals.starts, signals.lengths, windows)
-        _routes.over_rows(signals, kernel, out)
+        _dispatch.over_rows(signals, kernel, out)
         return out
 
     def weighted_by_rank(self, weights: Weights, p: float = 1.0) -> tuple[Array, Array]:
-        """G = 1 - (w . c^p)/mean c^p for weights that fall with the rank and add up to 1; and log(1 - G)."""
+        """Return G = 1 - (w . c^p)/mean c^p for weights that fall with the rank and add up to 1; and log(1 - G)."""
         signals = self._signals
         stored = np.diff(signals.starts)
         out = np.zeros((signals.rows, 2))
@@ -152,19 +180,20 @@ class Rows:
             chosen = np.flatnonzero(signals.lengths == N)
             table = _rank_table(weights, int(N), int(stored[chosen].max()))
             arguments = self._sorted, signals.starts, chosen, *table, float(p)
-            kernel = _routes.with_room(kernels.weighted_rows, arguments, BLOCK, BLOCK)
+            kernel = _dispatch.with_room(kernels.weighted_rows, arguments, BLOCK, BLOCK)
             if len(chosen) == signals.rows:
-                _routes.over_rows(signals, kernel, out)
+                _dispatch.over_rows(signals, kernel, out)
             else:
                 kernel(0, len(chosen), out)
         return out[:, 0], out[:, 1]
 
 
 def _rank_table(weights: Weights, N: int, stored: int) -> tuple[Array, Array, Array, int, Array]:
-    """u = N w, log u, v = 1 - u of the `stored` largest ranks; where v changes sign; the sums of all v but the last k.
+    """Return u = N w, log u and v = 1 - u of the `stored` largest ranks, where v changes sign, and sums of v.
 
-    Of a sparse row few ranks are stored. More than a third of the weights (1/e of them and more) are below their mean,
-    so where less than a third is stored the sign changes among the zeros, and there is nothing to sum.
+    The last are the sums of all v but the last k. Of a sparse row few ranks are stored. More than a third of the
+    weights (1/e of them and more) are below their mean, so where less than a third is stored the sign changes among the
+    zeros, and there is nothing to sum.
     """
     if 3 * stored < N:
         u, log_u = weights(N, np.arange(stored, 0.0, -1.0))
@@ -173,18 +202,3 @@ def _rank_table(weights: Weights, N: int, stored: int) -> tuple[Array, Array, Ar
     v = 1.0 - u
     rests = np.ascontiguousarray(np.concatenate([[0.0], np.cumsum(v)])[::-1])
     return u, log_u, v, min(int(np.searchsorted(v, 0.0)), N - 1), rests
-
-
-def measured(x: Any, axis: Any, nan_policy: str, zero: float, formula: Callable[[Rows], Array]) -> Any:
-    """A formula of the row statistics, for every signal of the caller's array."""
-    zero = check_number("zero", zero)
-
-    def measure(signals: Signals) -> Array:
-        if signals.rows == 0:
-            return np.empty(0)
-        row = Rows(signals)
-        with np.errstate(all="ignore"):  # rows without a non-zero may come to 0/0; and infinite results are results
-            values = formula(row) + 0.0  # which makes 0.0 of -0.0
-            return np.where(row.n > 0, values, zero)
-
-    return over_signals(x, axis, nan_policy, measure)
