@@ -181,6 +181,13 @@ def _values(signals: NDArray[Any], request: Request) -> Array:
     )
 
 
+def split_signals(contents: Contents) -> list[tuple[str | None, NDArray[Any]]]:
+    """Return the signals of an array along the axis that is usual for its kind of file, each with its name."""
+    array = contents.array()
+    axis = None if contents.axis is None else normalize_axis_index(contents.axis, array.ndim)
+    return list(zip(_names(contents, array.shape, axis), _rows(array, axis), strict=True))
+
+
 def _names(contents: Contents, shape: tuple[int, ...], axis: int | None) -> list[str | None]:
     """Return one name per signal: its column, or its place in the array; None if the file is the signal."""
     if axis is None or len(shape) == 1:

@@ -7,14 +7,18 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+from numpy.lib.stride_tricks import sliding_window_view
 from numpy.typing import NDArray
 
 from ._arrays import Array
-from .metrics.gds import gds_profile
+from .metrics.gds import gds, gds_profile
 
 # denser where profiles bend
 ORDERS = (1, 1.2, 1.4, 1.6, 1.8, 2, 2.25, 2.5, 2.75, 3, 3.5, 4, 5, 6, 8, 10, 12, 14, 16, 18, 20)
 MAP_ORDERS = (1, 2, 3, 4, 6, 8, 12, 16, 20)
+WINDOWS_PER_SIGNAL = 100  # about
+SHORTEST_WINDOW = 32
+FEWEST_WINDOWS = 8
 POINTS_PER_CURVE = 150  # enough for a smooth line, however many coefficients there are
 
 
@@ -56,6 +60,18 @@ class Trace:
     rate: float | None = None
 
 
+@dataclass(frozen=True)
+class OverTime:
+    """S_2 of windows: their middles in samples or seconds, the values, and where the sparsest window begins."""
+
+    name: str
+    middles: Array
+    values: Array
+    unit: str
+    window: float
+    sparsest_at: float
+
+
 Drawing = Curves | Map | Trace
 
 
@@ -73,3 +89,24 @@ def compute_decay(coefficients: Array) -> Decay:
     descending = np.sort(np.abs(coefficients), axis=None)[::-1]
     ranks = np.unique(np.geomspace(1, descending.size, POINTS_PER_CURVE).round().astype(np.int64))
     return Decay(shares=ranks / descending.size, magnitudes=descending[ranks - 1] / descending[0])
+
+
+def measure_over_time(name: str, values: Array, rate: float | None) -> OverTime | None:
+    """Return S_2 over time, or None where the signal is a picture or too short."""
+    if values.ndim != 1 or values.size < FEWEST_WINDOWS * SHORTEST_WINDOW:
+        return None
+    length = max(values.size // WINDOWS_PER_SIGNAL * 2, SHORTEST_WINDOW)
+    hop = max(length // 2, 1)
+    sparsity = gds(sliding_window_view(values, length)[::hop], 2)
+    if not np.isfinite(sparsity).any():
+        return None
+    starts = hop * np.arange(len(sparsity))
+    scale = 1.0 if rate is None else 1.0 / rate
+    return OverTime(
+        name=name,
+        middles=np.asarray((starts + length / 2) * scale, np.float64),
+        values=sparsity,
+        unit="sample" if rate is None else "s",
+        window=length * scale,
+        sparsest_at=float(starts[np.nanargmax(sparsity)] * scale),
+    )

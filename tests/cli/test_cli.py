@@ -37,7 +37,9 @@ def run(capsys, monkeypatch):
 
 def test_report_writes_the_page_and_says_where(run, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
-    assert run("report", "-o", "page.html") == (0, f"{tmp_path / 'page.html'}\n", "")
+    code, out, err = run("report", "-o", "page.html")
+    assert (code, out) == (0, f"{tmp_path / 'page.html'}\n")
+    assert "sparsegauge report FILE" in err
     assert (tmp_path / "page.html").read_text(encoding="utf-8").startswith("<!DOCTYPE html>")
     assert os.listdir(tmp_path) == ["page.html"]
 

@@ -1,46 +1,83 @@
-"""`sparsegauge report`: signals, laws, recoveries and a study, on one page."""
+"""`sparsegauge report`: one page about signals in files, the demo signals, a study, or the paper."""
 
 from __future__ import annotations
 
+import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from .._platform.terminal import printable
+from ..errors import InvalidInput
 from .console import Quiet, progress
+
+HINT = "For your own signals: sparsegauge report FILE... (.csv, .npy, .wav, .mat, .png, ...)"
+MANIFEST = "manifest.json"  # what makes a folder the store of a study
 
 if TYPE_CHECKING:
     from rich.progress import Progress
 
+    from ..report.sections import Sections
+
 
 def report(
-    store: Annotated[
-        Path | None,
-        typer.Argument(help="The store of the study to show; without one, the study that comes with the package."),
+    paths: Annotated[
+        list[str] | None,
+        typer.Argument(
+            metavar="[FILE|FOLDER|STORE]...",
+            help="Files with signals, or folders of them; or the store of one study. Without any, the demo signals.",
+        ),
     ] = None,
+    paper: Annotated[
+        bool,
+        typer.Option("--paper", help="Show the paper's claims and experiment, and the laws of every metric."),
+    ] = False,
     output: Annotated[
         Path, typer.Option("--output", "-o", help="Where the page goes; an old page there is replaced.")
     ] = Path("report.html"),
     quiet: Quiet = False,
 ) -> None:
-    """Write one HTML page that opens offline: signals measured and ranked, laws, recoveries, and a study."""
+    """Write one HTML page that opens offline, about your signals, a study, the paper, or the demo signals.
+
+    Example: sparsegauge report recordings/*.wav -o recordings.html
+    """
     from .._platform.files import check_destination, replace_file
 
+    if paper and paths:
+        raise InvalidInput("--paper is a page of its own; leave out the files, or --paper")
     page = output.absolute()
     check_destination(page)  # before the work, not after it
     with progress(quiet=quiet) as bar:
-        replace_file(page, _make_page(store, bar))
+        sections = _gather(paths or [], paper, bar)
+        replace_file(page, _draw(sections, bar))
+    for note in sections.notes:
+        print(f"note: {printable(note)}", file=sys.stderr)
     if not quiet:
         print(printable(page))
+        if not paths and not paper:
+            print(HINT, file=sys.stderr)
 
 
-def _make_page(store: Path | None, bar: Progress) -> str:
+def _gather(paths: list[str], paper: bool, bar: Progress) -> Sections:
     task = bar.add_task("loading", total=None)
-    from ..report.page import render
-    from ..report.sections import STEPS, gather
+    from ..report.sections import STEPS, gather_demos, gather_files, gather_paper, gather_study
 
-    bar.update(task, total=len(STEPS) + 2)
-    contents = gather(store, progress=lambda step: bar.update(task, description=STEPS[step], advance=1))
-    bar.update(task, description="drawing", advance=1)
-    return render(contents)
+    def step(name: str) -> None:
+        bar.update(task, description=STEPS[name], advance=1)
+
+    bar.update(task, total=len(STEPS))
+    if paper:
+        return gather_paper(progress=step)
+    if not paths:
+        return gather_demos(progress=step)
+    if len(paths) == 1 and (Path(paths[0]) / MANIFEST).exists():
+        return gather_study(paths[0], progress=step)
+    return gather_files(paths, progress=step)
+
+
+def _draw(sections: Sections, bar: Progress) -> str:
+    bar.add_task("drawing", total=None)
+    from ..report.page import render
+
+    return render(sections)

@@ -7,11 +7,14 @@ from collections.abc import Mapping
 import numpy as np
 from markupsafe import Markup
 from matplotlib.axes import Axes
+from matplotlib.ticker import MaxNLocator
 
 from .._arrays import Array
-from ..profiles import Decay
-from .svg import GRID, INK, LINES, chart, label_ticks, png, to_svg
+from ..profiles import Decay, OverTime
+from .svg import FOUND, GRID, INK, LINES, chart, label_ticks, png, to_svg
 
+MOST_POINTS = 600  # of a line
+TIME_HEIGHT = 130
 THUMBNAIL_HEIGHT = 110
 THUMBNAIL_PIXELS = 220
 SMALLEST_SHARE, SMALLEST_MAGNITUDE = 3e-6, 1e-6
@@ -48,6 +51,20 @@ def decay_chart(name: str, decays: Mapping[str, Decay]) -> Markup:
         return to_svg(figure, f"decay-{name}", f"Decay of the sorted magnitudes of {name}. {_tenths(decays)}")
 
 
+def time_chart(trace: OverTime) -> Markup:
+    """Draw S_2 of windows over time, with the sparsest window marked."""
+    with chart(TIME_HEIGHT) as (figure, axes):
+        axes.plot(trace.middles, trace.values, color=INK, linewidth=1.3)
+        axes.axvline(trace.sparsest_at + trace.window / 2, color=FOUND, linewidth=1.2, linestyle=(0, (3, 2)))
+        axes.margins(x=0)
+        axes.set(xlabel="time in s" if trace.unit == "s" else "sample", ylabel="S₂")
+        axes.xaxis.set_major_locator(MaxNLocator(5))
+        axes.yaxis.set_major_locator(MaxNLocator(3))
+        low, high = np.nanmin(trace.values), np.nanmax(trace.values)
+        words = f"Sparsity of windows of {trace.name} over time, from {low:.2f} to {high:.2f}."
+        return to_svg(figure, f"time-{trace.name}", words)
+
+
 def thumbnail(name: str, values: Array) -> Markup:
     """Draw the signal itself, as a line or an image."""
     return _image(name, values) if values.ndim == 2 else _curve(name, values)
@@ -56,10 +73,21 @@ def thumbnail(name: str, values: Array) -> Markup:
 def _curve(name: str, values: Array) -> Markup:
     with chart(THUMBNAIL_HEIGHT) as (figure, axes):
         axes.axhline(0, color=GRID, linewidth=1)
-        axes.plot(values, color=INK, linewidth=1.1)
+        axes.plot(*thin_out(values), color=INK, linewidth=1.1)
         axes.margins(x=0)
         axes.axis("off")
         return to_svg(figure, f"signal-{name}", f"The signal {name}, from {values.min():.4g} to {values.max():.4g}.")
+
+
+def thin_out(values: Array, points: int = MOST_POINTS) -> tuple[Array, Array]:
+    """Return places and values of a line that looks the same: of long signals the extremes of each stretch."""
+    if values.size <= 2 * points:
+        return np.arange(values.size, dtype=np.float64), values
+    stretch = -(-values.size // points)
+    padded = np.pad(values, (0, -values.size % stretch), mode="edge").reshape(-1, stretch)
+    places = np.repeat(np.arange(len(padded), dtype=np.float64) * stretch, 2)
+    extremes: Array = np.column_stack([padded.min(axis=1), padded.max(axis=1)]).ravel()
+    return places, extremes
 
 
 def _image(name: str, values: Array) -> Markup:

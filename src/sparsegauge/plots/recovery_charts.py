@@ -9,6 +9,7 @@ import numpy as np
 from markupsafe import Markup
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
+from matplotlib.ticker import MaxNLocator
 
 from .._arrays import Array
 from ..recovery.demos import WHITE
@@ -37,7 +38,8 @@ def trace_chart(name: str, description: str, truth: Array, values: Array) -> Mar
     with _chart_over(truth) as (figure, axes):
         axes.plot(truth, color=TRUTH, linewidth=3.4, alpha=0.55)
         axes.plot(values, color=FOUND, linewidth=1.1)
-        axes.set(xlim=(0, len(truth) - 1), xticks=[0, 500, 1000], yticks=[], xlabel="sample")
+        axes.set(xlim=(0, len(truth) - 1), yticks=[], xlabel="sample")
+        axes.xaxis.set_major_locator(MaxNLocator(3, integer=True))
         return to_svg(figure, name, description)
 
 

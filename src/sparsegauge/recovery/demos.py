@@ -63,13 +63,17 @@ class Sums(NamedTuple):
         return recover_signal(aslinearoperator(self.A), self.y, solver=GDSReweighted(assume_generic=True), rng=0)
 
 
+def random_sums(truth: Array, kept: float, analyse: Callable[[Array], Array], rng: Any = 0) -> Sums:
+    """Return random sums of a signal, `kept` times as many as samples, in the basis of an orthonormal transform."""
+    n, m = len(truth), int(kept * len(truth))
+    sums = as_rng(rng).standard_normal((m, n)) / np.sqrt(m)
+    synthesis = np.stack([analyse(unit) for unit in np.eye(n)])
+    return Sums(truth, sums @ truth, sums @ synthesis, synthesis)
+
+
 def ecg_sums(rng: Any = 0) -> Sums:
     """1,024 samples of an electrocardiogram, 256 random sums of them, in wavelets."""
-    truth = demo("ecg")
-    n, m = len(truth), int(ECG_KEPT * len(truth))
-    sums = as_rng(rng).standard_normal((m, n)) / np.sqrt(m)
-    synthesis = np.stack([wavelet(unit, WAVELET) for unit in np.eye(n)])
-    return Sums(truth, sums @ truth, sums @ synthesis, synthesis)
+    return random_sums(demo("ecg"), ECG_KEPT, lambda unit: wavelet(unit, WAVELET), rng)
 
 
 def ecg(rng: Any = 0) -> Demonstration:
@@ -80,11 +84,15 @@ def ecg(rng: Any = 0) -> Demonstration:
 
 
 def image(rng: Any = 0) -> Demonstration:
-    """A photograph of 512 x 512 pixels from 30 % as many sums: random signs, the DCT, and a random part of that."""
-    truth = demo("camera")
+    """A photograph of 512 x 512 pixels from 30 % as many sums."""
+    return recover_picture("image", demo("camera"), IMAGE_KEPT, rng)
+
+
+def recover_picture(name: str, truth: Array, kept_share: float, rng: Any = 0) -> Demonstration:
+    """Recover a picture from random sums of its pixels: random signs, the DCT, and a random part of that."""
     generator = as_rng(rng)
     signs = generator.choice([-1.0, 1.0], truth.shape)
-    kept = np.sort(generator.choice(truth.size, int(IMAGE_KEPT * truth.size), replace=False))
+    kept = np.sort(generator.choice(truth.size, int(kept_share * truth.size), replace=False))
     places = pywt.coeffs_to_array(_bands(truth))[1]
 
     def pixels(x: Array) -> Array:
@@ -107,11 +115,13 @@ def image(rng: Any = 0) -> Demonstration:
     )
     y = measured(truth)
     found = recover_signal(A, y, solver=GDSReweighted(), rng=0)
-    return Demonstration("image", truth, spread(y), pixels(found.x), len(kept), found)
+    return Demonstration(name, truth, spread(y), pixels(found.x), len(kept), found)
 
 
 def _bands(picture: Array) -> Any:
-    return pywt.wavedec2(picture, WAVELET, "periodization", level=LEVELS)
+    halvings = (min((side & -side).bit_length() - 1, pywt.dwt_max_level(side, WAVELET)) for side in picture.shape)
+    levels = min(LEVELS, *halvings)
+    return pywt.wavedec2(picture, WAVELET, "periodization", level=levels)
 
 
 DEMONSTRATIONS: dict[str, Callable[[Any], Demonstration]] = {"ecg": ecg, "image": image}

@@ -11,6 +11,7 @@ from markupsafe import Markup
 
 from .._arrays import Array
 from ..plots.recovery_charts import photo_detail, spike_chart, trace_chart
+from ..plots.svg import png
 from ..recovery import demos
 from ..recovery.baselines import BasisPursuit, MinimumNorm
 from ..recovery.entry import recover_signal
@@ -45,6 +46,7 @@ class Comparison:
     account: str
     truth: Array
     attempts: tuple[Attempt, ...]
+    is_detail: bool = True  # of a picture: whether to draw the detail that is chosen for the demo photograph
 
 
 @functools.cache
@@ -130,7 +132,10 @@ def draw_comparison(comparison: Comparison) -> dict[str, Markup]:
     """Return one figure per solver, all of a comparison on the same scale; of a photograph, the original too."""
     if comparison.truth.ndim == 2:
         values = {"the original": comparison.truth} | {a.solver: a.values for a in comparison.attempts}
-        return {label: photo_detail(label, array) for label, array in values.items()}
+        if comparison.is_detail:
+            return {label: photo_detail(label, array) for label, array in values.items()}
+        limits = {"vmin": float(comparison.truth.min()), "vmax": float(comparison.truth.max())}
+        return {label: png(f"{comparison.title}: {label}.", array, **limits) for label, array in values.items()}
     draw = spike_chart if comparison.name == "sparse" else trace_chart
     return {
         a.solver: draw(f"{comparison.name}-{a.solver}", _describe(comparison, a), comparison.truth, a.values)

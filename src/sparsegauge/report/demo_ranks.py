@@ -17,6 +17,7 @@ from ..signals import REPRESENTATIONS
 from .demo_signals import DemoSignal
 
 REFERENCE = "gds"  # what the others' ranks are compared with: S_2
+AS_PRINTED = "P7_literal"  # Bill Gates as the paper prints it contradicts another law
 ENTERS = {"P4": "scale", "P6": "length"}  # what a metric that breaks the criterion depends on
 
 
@@ -24,7 +25,8 @@ ENTERS = {"P4": "scale", "P6": "length"}  # what a metric that breaks the criter
 class Row:
     """One metric: the rank that it gives each signal (1 is the sparsest, None has no value), and how to take that.
 
-    `agreement` is Kendall's rank correlation with S_2; `enters` says which of scale and length change the value.
+    `agreement` is Kendall's rank correlation with S_2; `enters` says which of scale and length change the value,
+    and `lawful` whether the metric obeys all laws (Bill Gates as Hurley and Rickard state it).
     """
 
     metric: str
@@ -33,6 +35,7 @@ class Row:
     ranks: tuple[int | None, ...]
     agreement: float
     enters: tuple[str, ...]
+    lawful: bool = False
 
     @property
     def comparable(self) -> bool:
@@ -47,6 +50,11 @@ class Ranking:
     representation: str
     signals: tuple[str, ...]
     rows: tuple[Row, ...]
+
+    @property
+    def lawful(self) -> tuple[Row, ...]:
+        """The metrics that obey all laws."""
+        return tuple(row for row in self.rows if row.lawful)
 
     @property
     def comparable(self) -> tuple[Row, ...]:
@@ -97,6 +105,7 @@ def _row(metric: Metric, values: Array, reference: Array) -> Row:
         formula=metric.formula,
         ranks=tuple(int(rank) if math.isfinite(rank) else None for rank in ranks),
         agreement=_agreement(values, reference),
+        lawful=all(verdict.status == "holds" for key, verdict in audit.verdicts.items() if key != AS_PRINTED),
         enters=tuple(word for key, word in ENTERS.items() if audit[key].status == "violated"),
     )
 

@@ -44,11 +44,15 @@ def measure_demos(
 
 def measure(name: str) -> DemoSignal:
     """Measure one demo signal in every representation."""
-    values = demo(name)
+    return measure_values(name, DEMOS[name], demo(name))
+
+
+def measure_values(name: str, description: str, values: Array) -> DemoSignal:
+    """Measure a signal in every representation; its sides can be halved."""
     coefficients = {label: transform(values) for label, transform in REPRESENTATIONS.items()}
     return DemoSignal(
         name=name,
-        description=DEMOS[name],
+        description=description,
         values=values,
         profiles={label: _profile(c) for label, c in coefficients.items()},
         decays={label: compute_decay(c) for label, c in coefficients.items()},

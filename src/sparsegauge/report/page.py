@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from markupsafe import Markup
 
 from .. import __version__
-from ..plots.charts import decay_chart, profile_chart, thumbnail
+from ..plots.charts import decay_chart, profile_chart, thumbnail, time_chart
 from ..plots.svg import LINES
 from ..signals import REPRESENTATIONS
 from .comparisons import draw_comparison
@@ -26,34 +26,46 @@ def render(sections: Sections) -> str:
     Parameters
     ----------
     sections : Sections
-        What `gather` gives; the sections whose data are missing are left out.
+        What a function of `sections.py` gathered; the sections whose data are missing are left out.
 
     Returns
     -------
     str
         An HTML document that holds its styles, its script and its figures, and refers to nothing outside itself.
     """
-    demos = sections.demos
+    signals = sections.signals
     script = Markup(TEMPLATES.get_template("page.js").render())
     return TEMPLATES.get_template("page.html").render(
         version=__version__,
-        demos=demos,
+        signals=signals,
         representations=list(REPRESENTATIONS),
         orders=TABLE_ORDERS,
         lines=LINES,
-        thumbnails={demo.name: thumbnail(demo.name, demo.values) for demo in demos},
-        profiles={demo.name: profile_chart(demo.name, demo.profiles) for demo in demos},
-        decays={demo.name: decay_chart(demo.name, demo.decays) for demo in demos},
-        wins=_count_wins(demos),
-        offset=next((demo for demo in demos if demo.name == OFFSET_EXAMPLE), None),
+        thumbnails={signal.name: thumbnail(signal.name, signal.values) for signal in signals},
+        profiles={signal.name: profile_chart(signal.name, signal.profiles) for signal in signals},
+        decays={signal.name: decay_chart(signal.name, signal.decays) for signal in signals},
+        wins=_count_wins(signals),
+        offset=next((signal for signal in signals if signal.name == OFFSET_EXAMPLE), None),
         rankings=sections.rankings,
         laws=sections.laws,
         recoveries=sections.recoveries,
         drawn={comparison.name: draw_comparison(comparison) for comparison in sections.recoveries},
         study=sections.study,
+        summary=sections.summary,
+        over_time=sections.over_time,
+        time_charts={trace.name: time_chart(trace) for trace in sections.over_time},
+        notes=sections.notes,
+        about_demos=sections.about_demos,
+        title=_title(sections),
         script=script,
         script_hash=_hash(script),
     )
+
+
+def _title(sections: Sections) -> str:
+    if sections.signals:
+        return "How sparse are these signals?"
+    return "The paper: laws, claims and experiment" if sections.laws else "A study of recoveries"
 
 
 def _hash(script: str) -> str:
@@ -61,9 +73,9 @@ def _hash(script: str) -> str:
     return "sha256-" + base64.b64encode(hashlib.sha256(script.encode("utf-8")).digest()).decode("ascii")
 
 
-def _count_wins(demos: Sequence[DemoSignal]) -> dict[float, dict[str, int]]:
+def _count_wins(signals: Sequence[DemoSignal]) -> dict[float, dict[str, int]]:
     """Count, for each order of the table, how many signals each representation makes the sparsest."""
     return {
-        order: {label: sum(label in demo.sparsest(order) for demo in demos) for label in REPRESENTATIONS}
+        order: {label: sum(label in signal.sparsest(order) for signal in signals) for label in REPRESENTATIONS}
         for order in TABLE_ORDERS
     }

@@ -3,27 +3,38 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Callable
-from dataclasses import dataclass
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
 from os import PathLike
 from pathlib import Path
 
 from ..errors import StudyWarning
+from ..profiles import OverTime, measure_over_time
 from ..study.summary import SHIPPED, shipped, summarise
 from . import demo_signals
 from .comparisons import Comparison, compare_solvers
 from .demo_ranks import Ranking, rank_demos
 from .demo_signals import DemoSignal
 from .laws import Laws, gather_laws
+from .own_recoveries import recover_own
+from .own_signals import read_signals
 from .study_view import StudyView, view_study
+from .summary import Summary, summarise_signals
+
+Progress = Callable[[str], None]
+
+
+def ignore(_: str) -> None:
+    """Take the name of a step and do nothing with it."""
+
 
 SHOWN_STUDY = "spsa"
 STEPS = {
-    "study": "reading the study",
-    "signals": "measuring the demo signals",
+    "reading": "reading",
+    "signals": "measuring signals",
     "ranking": "ranking them by every metric",
-    "laws": "checking laws and claims",
     "recoveries": "recovering signals from few measurements",
+    "laws": "checking laws and claims",
 }
 
 
@@ -31,35 +42,70 @@ STEPS = {
 class Sections:
     """The data of the sections; a section without data is left out of the page."""
 
-    demos: list[DemoSignal]
+    signals: list[DemoSignal] = field(default_factory=list)
     rankings: tuple[Ranking, ...] = ()
     laws: Laws | None = None
     recoveries: tuple[Comparison, ...] = ()
     study: StudyView | None = None
+    summary: Summary | None = None
+    over_time: tuple[OverTime, ...] = ()
+    notes: tuple[str, ...] = ()
+    about_demos: bool = True  # whether the signals are those of the package
 
 
-def gather(
-    store: str | PathLike[str] | None = None, *, progress: Callable[[str], None] = lambda step: None
-) -> Sections:
-    """Compute all sections, which takes about half a minute.
-
-    Parameters
-    ----------
-    store : path, optional
-        The store of the study to show; by default the study that ships with the package.
-    progress : callable
-        Called with each key of `STEPS` before that step begins.
-    """
-    progress("study")  # first, because it is quick and a wrong store should not cost a wait
-    study = read_study(store)
+def gather_demos(*, progress: Progress = ignore) -> Sections:
+    """Return the page about the demo signals: measured, ranked, and recovered from few measurements."""
     progress("signals")
-    demos = demo_signals.measure_demos()
+    signals = demo_signals.measure_demos()
     progress("ranking")
-    rankings = rank_demos(demos)
+    rankings = rank_demos(signals)
+    progress("recoveries")
+    recoveries = compare_solvers()
+    over_time = _over_time(signals, [None] * len(signals))
+    return Sections(
+        signals, rankings, recoveries=recoveries, summary=summarise_signals(signals, rankings), over_time=over_time
+    )
+
+
+def gather_files(paths: Sequence[str], *, progress: Progress = ignore) -> Sections:
+    """Return the page about the signals in a user's files."""
+    notes: list[str] = []
+    progress("reading")
+    own = read_signals(paths, note=notes.append)
+    progress("signals")
+    signals = [demo_signals.measure_values(signal.name, signal.description, signal.values) for signal in own]
+    progress("ranking")
+    rankings = rank_demos(signals)
+    progress("recoveries")
+    recoveries = recover_own(signals)
+    return Sections(
+        signals,
+        rankings,
+        recoveries=recoveries,
+        summary=summarise_signals(signals, rankings, [signal.missing for signal in own]),
+        over_time=_over_time(signals, [signal.rate for signal in own]),
+        notes=tuple(notes),
+        about_demos=False,
+    )
+
+
+def gather_study(store: str | PathLike[str], *, progress: Progress = ignore) -> Sections:
+    """Return the page about a study in a store."""
+    progress("reading")
+    return Sections(study=read_study(store))
+
+
+def gather_paper(*, progress: Progress = ignore) -> Sections:
+    """Return the page about the paper: its claims, the laws of every metric, and its experiment."""
     progress("laws")
     laws = gather_laws()
-    progress("recoveries")
-    return Sections(demos, rankings, laws, compare_solvers(), study)
+    progress("reading")
+    return Sections(laws=laws, study=read_study(None))
+
+
+def _over_time(signals: Sequence[DemoSignal], rates: Sequence[float | None]) -> tuple[OverTime, ...]:
+    measured = (measure_over_time(s.name, s.values, rate) for s, rate in zip(signals, rates, strict=True))
+    return tuple(trace for trace in measured if trace is not None)
 
 
 def read_study(store: str | PathLike[str] | None) -> StudyView:

@@ -1,5 +1,21 @@
 "use strict";
 (() => {
+  // mark the section that is being read
+  const links = [...document.querySelectorAll("nav a")];
+  const sections = links.map(link => document.querySelector(link.getAttribute("href")));
+  const mark = () => {
+    const passed = sections.filter(section => section && section.getBoundingClientRect().top < window.innerHeight / 3);
+    const current = passed[passed.length - 1];
+    links.forEach((link, k) => {
+      link.classList.toggle("here", sections[k] === current);
+      if (sections[k] === current) link.setAttribute("aria-current", "true");
+      else link.removeAttribute("aria-current");
+    });
+  };
+  addEventListener("scroll", mark, { passive: true });
+  mark();
+})();
+(() => {
   const source = document.getElementById("study-data");
   if (!source) return;
   const study = JSON.parse(source.textContent);

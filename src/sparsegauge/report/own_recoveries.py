@@ -1,0 +1,95 @@
+"""Recover each of a user's signals from a quarter as many random sums."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from .._arrays import Array
+from ..metrics.gds import gds
+from ..recovery.demos import random_sums, recover_picture
+from ..recovery.quality import psnr, relative_error, snr
+from ..signals import REPRESENTATIONS
+from .comparisons import MINIMUM_NORM, OURS, Attempt, Comparison
+from .demo_signals import DemoSignal
+
+KEPT = 0.25  # sums per sample
+LONGEST_PIECE = 512
+LARGEST_PICTURE = 128
+MOST_RECOVERED = 6
+ORDER = 1.0  # of the sparsity that chooses the representation: recovery needs the many small coefficients small
+SEED = 0
+WORDS = {"DCT": "cosines (DCT)", "wavelet": "wavelets (db4)", "samples": "its samples"}
+
+
+def recover_own(signals: Sequence[DemoSignal]) -> tuple[Comparison, ...]:
+    """Recover the first few signals, each from a quarter as many random sums as it has samples."""
+    return tuple(recover_signal_or_picture(signal) for signal in signals[:MOST_RECOVERED])
+
+
+def recover_signal_or_picture(signal: DemoSignal) -> Comparison:
+    """Recover the piece of a signal with the most energy, or the middle of a picture."""
+    return _picture(signal) if signal.values.ndim == 2 else _piece(signal)
+
+
+def _piece(signal: DemoSignal) -> Comparison:
+    truth, first = busiest_piece(signal.values, LONGEST_PIECE)
+    label = max(REPRESENTATIONS, key=lambda name: gds(REPRESENTATIONS[name](truth), ORDER))
+    sums = random_sums(truth, KEPT, REPRESENTATIONS[label], SEED)
+    found = sums.sparsest()
+    values = {MINIMUM_NORM: sums.least_norm(), OURS: sums.synthesis @ found.x}
+    reasons = {MINIMUM_NORM: "the smallest signal that explains the sums", OURS: found.certificate_reason}
+
+    def errors(x: Array) -> dict[str, str]:
+        return {
+            "relative error": f"{100 * relative_error(x, truth):.1f} %",
+            "signal to noise": f"{snr(x, truth):.1f} dB",
+        }
+
+    return Comparison(
+        name=f"own-{signal.name}",
+        title=signal.name,
+        account=f"Samples {first:,} to {first + len(truth):,}, from {len(sums.y)} random sums of them; recovered in "
+        f"{WORDS[label]}, where they are sparsest.",
+        truth=truth,
+        attempts=tuple(
+            Attempt(solver, x, errors(x), solver == OURS and found.certified, reasons[solver])
+            for solver, x in values.items()
+        ),
+    )
+
+
+def _picture(signal: DemoSignal) -> Comparison:
+    rows, columns = (slice((side - cut) // 2, (side + cut) // 2) for side, cut in _middle(signal.values.shape))
+    truth = signal.values[rows, columns]
+    shown = recover_picture(signal.name, truth, KEPT, SEED)
+    peak = float(np.ptp(truth)) or 1.0
+
+    def errors(x: Array) -> dict[str, str]:
+        return {"peak signal to noise": f"{psnr(x, truth, peak=peak):.1f} dB"}
+
+    return Comparison(
+        name=f"own-{signal.name}",
+        title=signal.name,
+        account=f"The middle {truth.shape[0]} × {truth.shape[1]} pixels, from {shown.measurements:,} random sums; "
+        "recovered in wavelets (db4).",
+        truth=truth,
+        attempts=(
+            Attempt(MINIMUM_NORM, shown.least_norm, errors(shown.least_norm), False, "the smallest picture that fits"),
+            Attempt(OURS, shown.recovered, errors(shown.recovered), shown.recovery.certified, ""),
+        ),
+        is_detail=False,
+    )
+
+
+def _middle(shape: tuple[int, ...]) -> list[tuple[int, int]]:
+    return [(side, min(side, LARGEST_PICTURE)) for side in shape]
+
+
+def busiest_piece(values: Array, longest: int) -> tuple[Array, int]:
+    """Return the piece of at most so many samples with the most energy about its mean, and where it begins."""
+    length = min(longest, values.size)
+    starts = range(0, values.size - length + 1, max(length // 2, 1))
+    best = max(starts, key=lambda first: float(np.var(values[first : first + length])))
+    return values[best : best + length], best

@@ -1,0 +1,161 @@
+"""The page about a user's own files: what is read, what is left out, what is said."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from scipy.io import wavfile
+
+import sparsegauge as sg
+from sparsegauge.plots.charts import thin_out
+from sparsegauge.profiles import measure_over_time
+from sparsegauge.report.demo_ranks import rank_demos
+from sparsegauge.report.demo_signals import measure_values
+from sparsegauge.report.own_recoveries import busiest_piece, recover_own
+from sparsegauge.report.own_signals import MOST_SIGNALS, read_signals
+from sparsegauge.report.page import render
+from sparsegauge.report.sections import gather_files
+from sparsegauge.report.summary import find_oddities, summarise_signals
+
+
+@pytest.fixture
+def folder(tmp_path):
+    rng = np.random.default_rng(0)
+    np.save(tmp_path / "spikes.npy", np.where(rng.random(1000) < 0.05, rng.standard_normal(1000), 0.0))
+    wavfile.write(tmp_path / "tone.wav", 8000, (20000 * np.sin(np.arange(4001) * 0.7)).astype(np.int16))
+    (tmp_path / "words.csv").write_text("only\nwords\n")
+    return tmp_path
+
+
+def test_files_and_folders_give_signals_and_what_cannot_be_read_is_said(folder):
+    notes = []
+    signals = read_signals([str(folder)], note=notes.append)
+    assert [signal.name for signal in signals] == ["spikes.npy", "tone.wav"]
+    assert len(notes) == 1
+    assert "words.csv" in notes[0]
+    assert signals[1].rate == 8000
+    assert "s at 8,000 Hz" in signals[1].description
+
+
+@pytest.mark.parametrize("length", [8, 9, 31, 63, 64, 65, 1000, 1023, 4097])
+def test_lengths_are_cut_so_that_every_representation_can_be_computed(tmp_path, length):
+    np.save(tmp_path / "x.npy", np.random.default_rng(length).standard_normal(length))
+    (signal,) = read_signals([str(tmp_path / "x.npy")], note=pytest.fail)
+    assert length - 64 < signal.values.size <= length
+    measured = measure_values(signal.name, "", signal.values)
+    assert all(np.isfinite(list(profile.values())).all() for profile in measured.profiles.values())
+
+
+def test_missing_values_are_counted_and_zero_signals_are_left_out(tmp_path):
+    x = np.random.default_rng(0).standard_normal((3, 100))
+    x[0, :3] = np.nan, np.inf, -np.inf
+    x[1] = 0
+    np.save(tmp_path / "x.npy", x)
+    notes = []
+    signals = read_signals([str(tmp_path / "x.npy")], note=notes.append)
+    assert [signal.missing for signal in signals] == [3, 0]
+    assert [signal.name for signal in signals] == ["x.npy: [0]", "x.npy: [2]"]
+    assert "zero everywhere" in notes[0]
+
+
+def test_nothing_to_show_is_an_error_that_says_so(tmp_path):
+    (tmp_path / "words.csv").write_text("only\nwords\n")
+    with pytest.raises(sg.InvalidInput, match="no signal to report on"):
+        read_signals([str(tmp_path / "words.csv")], note=lambda text: None)
+    (tmp_path / "empty").mkdir()
+    with pytest.raises(sg.InvalidInput, match="empty folder"):
+        read_signals([str(tmp_path / "empty")], note=pytest.fail)
+
+
+def test_a_page_holds_a_dozen_signals_and_says_how_many_more_there_are(tmp_path):
+    np.save(tmp_path / "many.npy", np.random.default_rng(0).standard_normal((MOST_SIGNALS + 3, 64)))
+    notes = []
+    assert len(read_signals([str(tmp_path / "many.npy")], note=notes.append)) == MOST_SIGNALS
+    assert "3 more" in notes[0]
+
+
+def test_files_of_the_same_name_are_told_apart(tmp_path):
+    for place in ("a", "b"):
+        (tmp_path / place).mkdir()
+        np.save(tmp_path / place / "x.npy", np.arange(1.0, 65))
+    names = [s.name for s in read_signals([str(tmp_path / "a"), str(tmp_path / "b")], note=pytest.fail)]
+    assert len(set(names)) == 2
+
+
+RNG = np.random.default_rng(1)
+ODD = {
+    "mean has most": 100 + RNG.standard_normal(200),
+    "alone has most": np.append(0.01 * RNG.standard_normal(200), 5.0),
+    "clipped": np.clip(RNG.standard_normal(2000), -1, 1),
+    "different values": RNG.integers(-3, 4, 5000).astype(float),
+    "exactly zero": np.append(np.zeros(300), RNG.standard_normal(200)),
+    "all samples are equal": np.full(50, 2.0),
+}
+
+
+@pytest.mark.parametrize("words", ODD)
+def test_oddities_are_seen(words):
+    assert any(words in fact for fact in find_oddities(ODD[words]))
+
+
+def test_ordinary_samples_have_no_oddities():
+    for seed in range(20):
+        assert find_oddities(np.random.default_rng(seed).standard_normal(2000)) == []
+    assert find_oddities(np.random.default_rng(0).standard_normal(100), missing=2)[0].startswith("2 missing")
+
+
+def test_the_summary_names_the_sparsest_signal():
+    x = np.random.default_rng(0).standard_normal(256)
+    signals = [measure_values("dense", "", x), measure_values("sparse", "", x**9)]
+    summary = summarise_signals(signals, rank_demos(signals))
+    assert len(summary.sentences) == 3
+    assert summary.sentences[0].startswith("sparse is the sparsest of the 2 signals")
+    alone = summarise_signals(signals[:1], rank_demos(signals[:1]))
+    assert f"{sg.gds(x):.2f}" in alone.sentences[0]
+
+
+def test_sparsity_over_time_is_that_of_windows_in_seconds():
+    x = np.random.default_rng(0).standard_normal(10_000)
+    x[7000] = 100
+    found = measure_over_time("x", x, 1000.0)
+    assert found.unit == "s"
+    assert found.sparsest_at <= 7.0 <= found.sparsest_at + found.window
+    length = round(found.window * 1000)
+    assert found.values[0] == sg.gds(x[:length])
+    assert measure_over_time("x", x[:100], None) is None
+    assert measure_over_time("x", np.ones((64, 64)), None) is None
+
+
+def test_a_sparse_signal_comes_back_from_a_quarter_of_its_measurements():
+    x = sg.sparse_signal(512, 20, "normal", rng=0)
+    (found,) = recover_own([measure_values("x", "", x)])
+    ours = found.attempts[-1]
+    assert np.allclose(ours.values, x)
+    assert not np.allclose(found.attempts[0].values, x)
+
+
+def test_the_piece_that_is_recovered_is_the_busiest():
+    x = np.zeros(5000)
+    x[3000:3100] = np.random.default_rng(0).standard_normal(100)
+    piece, first = busiest_piece(x, 512)
+    assert first <= 3000
+    assert first + len(piece) >= 3100
+
+
+def test_thinning_keeps_extremes():
+    x = np.random.default_rng(0).standard_normal(100_001)
+    places, values = thin_out(x)
+    assert len(places) == len(values) < 2000
+    assert values.min() == x.min()
+    assert values.max() == x.max()
+    assert np.array_equal(thin_out(x[:100])[1], x[:100])
+
+
+def test_the_page_is_about_the_files_and_escapes_their_names(folder):
+    (folder / "spikes.npy").rename(folder / "<b>.npy")
+    html = render(gather_files([str(folder)]))
+    assert "&lt;b&gt;.npy" in html
+    assert "<b>.npy" not in html
+    assert "words.csv" in html
+    assert 'id="time"' in html
+    assert 'id="laws"' not in html
