@@ -21,6 +21,7 @@ from .console import print_facts
 from .explore import explore
 from .measure import EPILOG as MEASURE_EXAMPLES
 from .measure import measure
+from .metrics import metrics
 from .recommend import recommend
 from .recover import recover
 from .report import report
@@ -40,9 +41,10 @@ app = typer.Typer(
 app.command(epilog="Example: sparsegauge audit gds --order 3 --criteria P3,P4 --counterexamples found")(audit)
 app.command(epilog="Example: sparsegauge explore --port 5006 --no-browser")(explore)
 app.command(epilog=MEASURE_EXAMPLES)(measure)
+app.command(epilog="Example: sparsegauge metrics --lawful")(metrics)
 app.command(epilog="Example: sparsegauge recommend --distribution normal --nonzeros 20 --measurements 10")(recommend)
 app.command(epilog="Example: sparsegauge recover --matrix A.npy --measurements y.npy -o x.npy")(recover)
-app.command(epilog="Example: sparsegauge report -o pages/report.html --quiet")(report)
+app.command(epilog="Example: sparsegauge report recordings/*.wav -o recordings.html")(report)
 app.add_typer(study, name="study")
 
 

@@ -1,0 +1,48 @@
+"""The list of metrics on the command line."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+
+import sparsegauge as sg
+from sparsegauge.cli import main
+
+
+@pytest.fixture
+def run(capsys):
+    def run_command(*arguments):
+        with pytest.raises(SystemExit) as caught:
+            main(["metrics", *arguments])
+        return caught.value.code or 0, *capsys.readouterr()
+
+    return run_command
+
+
+def test_every_metric_is_listed_with_what_it_means(run):
+    code, out, _ = run()
+    assert code == 0
+    assert all(name in out for name in sg.METRICS)
+
+
+def test_json_has_the_facts_of_each_metric(run):
+    _, out, _ = run("hoyer", "--json")
+    (hoyer,) = json.loads(out)
+    assert hoyer["formula"] == sg.METRICS["hoyer"].formula
+    assert hoyer["breaks"] == ["Cloning"]
+    assert "Robin Hood" in hoyer["obeys"]
+
+
+def test_lawful_metrics_break_no_law(run):
+    _, out, _ = run("--lawful", "--json")
+    names = {entry["name"] for entry in json.loads(out)}
+    assert {"gds", "gini"} <= names
+    assert not names & {"hoyer", "kurtosis", "l0"}
+
+
+def test_an_unknown_metric_is_one_line_that_names_the_nearest(run):
+    code, _, err = run("hoyr")
+    assert code == 2
+    assert err.count("\n") == 1
+    assert "hoyer" in err
