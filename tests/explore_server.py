@@ -17,6 +17,13 @@ from waiting import DEADLINE, read_line
 @contextlib.contextmanager
 def serving(*options: str, folder: Path | None = None) -> Iterator[str]:
     """Start `sparsegauge explore` in a folder, yield the URL that it prints, and end it by Ctrl-C."""
+    with serving_process(*options, folder=folder) as (url, _):
+        yield url
+
+
+@contextlib.contextmanager
+def serving_process(*options: str, folder: Path | None = None) -> Iterator[tuple[str, subprocess.Popen[str]]]:
+    """Start `sparsegauge explore` in a folder, yield its URL and process, and end it by Ctrl-C."""
     command = [sys.executable, "-m", "sparsegauge", "explore", "--no-browser", *options]
     # Errors go to a file: nobody reads a pipe while the tests run, and a full one would stop the server.
     with (
@@ -28,7 +35,7 @@ def serving(*options: str, folder: Path | None = None) -> Iterator[str]:
             if not found:
                 errors.seek(0)
                 raise AssertionError(errors.read())
-            yield found.group()
+            yield found.group(), process
             process.send_signal(signal.SIGINT)
             assert process.wait(DEADLINE) == 0
             errors.seek(0)

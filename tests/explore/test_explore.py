@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import errno
+import importlib.util
 import io
 import logging
 import os
@@ -20,7 +21,7 @@ from threadpoolctl import threadpool_info, threadpool_limits
 
 import sparsegauge as sg
 from sparsegauge.cli import main
-from sparsegauge.explore import ranking, server, trial, upload
+from sparsegauge.explore import experiment, server, standing, upload
 from sparsegauge.explore.model import LONGEST, ORDERS, Coefficients, checked, contributions
 from sparsegauge.explore.soon import Soon
 from sparsegauge.signals import REPRESENTATIONS, dct
@@ -112,37 +113,37 @@ def test_long_and_complex_signals_are_taken_with_a_note():
 
 def test_ranks_by_hand():
     known = {("a", "s"): 1.0, ("b", "s"): 2.0, ("c", "s"): 2.0, ("d", "s"): 3.0}
-    assert ranking._standing(2.0, known, None) == 50.0
-    assert ranking._standing(9.0, known, None) == 100.0
-    assert ranking._standing(3.0, known, ("d", "s")) == 100.0
-    assert np.isnan(ranking._standing(np.nan, known, None))
+    assert standing._standing(2.0, known, None) == 50.0
+    assert standing._standing(9.0, known, None) == 100.0
+    assert standing._standing(3.0, known, ("d", "s")) == 100.0
+    assert np.isnan(standing._standing(np.nan, known, None))
 
 
 def test_extremes_have_the_extreme_ranks_by_gds():
     spike = np.zeros(1024)
     spike[5] = 1
-    assert ranking.gds_standing(spike, 2.0) == 100.0
-    assert ranking.gds_standing(np.ones(1024), 2.0) == 0.0
+    assert standing.gds_standing(spike, 2.0) == 100.0
+    assert standing.gds_standing(np.ones(1024), 2.0) == 0.0
 
 
 def test_every_metric_has_a_rank_and_loudness_does_not_matter():
     x = sg.demo("bumps")
-    quiet, loud = ranking.standings(x), ranking.standings(1000 * x)
+    quiet, loud = standing.standings(x), standing.standings(1000 * x)
     assert set(quiet) == set(sg.METRICS) - {"gds"}
     assert quiet == loud
     assert all(0 <= share <= 100 for share in quiet.values())
 
 
 def trial_of(seed=0, **options):
-    c = trial.piece(sg.demo("ecg"), "wavelet")
-    given = {"kept": 15, "measurements": 90, "snr": None, "solver": next(iter(trial.SOLVERS)), "seed": seed}
-    return trial.set_up(c, **{**given, **options})
+    c = experiment.piece(sg.demo("ecg"), "wavelet")
+    given = {"kept": 15, "measurements": 90, "snr": None, "solver": next(iter(experiment.SOLVERS)), "seed": seed}
+    return experiment.set_up(c, **{**given, **options})
 
 
 def test_a_trial_keeps_the_largest_and_depends_on_its_seed_alone():
     one, same, other = trial_of(), trial_of(), trial_of(seed=1)
     assert np.count_nonzero(one.truth) == 15
-    assert np.abs(one.truth[one.truth != 0]).min() >= np.sort(np.abs(trial.piece(sg.demo("ecg"), "wavelet")))[-15]
+    assert np.abs(one.truth[one.truth != 0]).min() >= np.sort(np.abs(experiment.piece(sg.demo("ecg"), "wavelet")))[-15]
     assert (one.A == same.A).all()
     assert (one.y == same.y).all()
     assert not (one.A == other.A).any()
@@ -156,7 +157,7 @@ def test_noise_has_the_ratio_asked_for():
 
 
 def test_a_run_collects_its_iterates_and_finds_the_signal():
-    run = trial.Run(trial_of())
+    run = experiment.Run(trial_of())
     run.start()
     run.join(DEADLINE)
     assert run.over
@@ -167,7 +168,7 @@ def test_a_run_collects_its_iterates_and_finds_the_signal():
 
 
 def test_runs_reproduce():
-    runs = [trial.Run(trial_of(snr=30.0, solver="SPSA (the paper)")) for _ in range(2)]
+    runs = [experiment.Run(trial_of(snr=30.0, solver="SPSA (the paper)")) for _ in range(2)]
     for run in runs:
         run.work()
     assert (runs[0].result.x == runs[1].result.x).all()
@@ -175,7 +176,7 @@ def test_runs_reproduce():
 
 
 def test_a_run_can_be_stopped():
-    run = trial.Run(trial_of())
+    run = experiment.Run(trial_of())
     run.stop()
     run.work()
     assert len(run.frames) == 1
@@ -186,8 +187,8 @@ def test_a_solver_that_fails_leaves_a_sentence(monkeypatch):
     def refuse(*_, **__):
         raise RuntimeError("first\nsecond")
 
-    monkeypatch.setattr(trial, "recover_signal", refuse)
-    run = trial.Run(trial_of())
+    monkeypatch.setattr(experiment, "recover_signal", refuse)
+    run = experiment.Run(trial_of())
     run.work()
     assert run.failure == "first second"
     assert run.over
@@ -212,7 +213,7 @@ class Overlapping:
         return "found"
 
     def start(self):
-        runs = [trial.Run(trial_of(seed=seed)) for seed in (0, 1)]
+        runs = [experiment.Run(trial_of(seed=seed)) for seed in (0, 1)]
         for run, inside in zip(runs, self.inside, strict=True):
             run.start()
             assert inside.wait(DEADLINE)
@@ -230,7 +231,7 @@ class Overlapping:
 
 def test_blas_has_one_thread_while_the_page_is_served_and_its_own_number_afterwards(monkeypatch):
     running = Overlapping()
-    monkeypatch.setattr(trial, "recover_signal", running.recover)
+    monkeypatch.setattr(experiment, "recover_signal", running.recover)
     with threadpool_limits(2, user_api="blas"):
         before = blas_threads()
         server.serve(running)
@@ -240,12 +241,12 @@ def test_blas_has_one_thread_while_the_page_is_served_and_its_own_number_afterwa
 
 
 def test_pieces_are_small_and_refused_where_there_is_nothing():
-    assert trial.piece(sg.demo("camera"), "wavelet").size == trial.SIDE**2
-    assert trial.piece(sg.demo("doppler"), "DCT").size == trial.LONGEST
+    assert experiment.piece(sg.demo("camera"), "wavelet").size == experiment.SIDE**2
+    assert experiment.piece(sg.demo("doppler"), "DCT").size == experiment.LONGEST
     with pytest.raises(sg.InvalidInput, match="is zero"):
-        trial.piece(np.r_[np.zeros(trial.LONGEST), 1.0], "samples")
+        experiment.piece(np.r_[np.zeros(experiment.LONGEST), 1.0], "samples")
     with pytest.raises(sg.InvalidInput, match="needs 8 or more"):
-        trial.piece(np.ones(4), "samples")
+        experiment.piece(np.ones(4), "samples")
 
 
 def npy(array, **options):
@@ -355,7 +356,7 @@ def test_addresses_of_everywhere_are_one_line(capsys, address):
 
 
 def test_a_missing_extra_names_the_pip_command(monkeypatch, capsys):
-    monkeypatch.setattr(server.importlib.util, "find_spec", lambda name: None if name == "panel" else name)
+    monkeypatch.setattr(importlib.util, "find_spec", lambda name: None if name == "panel" else name)
     with pytest.raises(SystemExit) as caught:
         main(["explore", "--no-browser"])
     assert caught.value.code == 2
@@ -443,9 +444,9 @@ def test_what_is_asked_for_twice_is_done_once_and_can_be_asked_for_again():
 @pytest.fixture(scope="module")
 def measuring():
     """The upper half of a page that no server serves."""
-    from sparsegauge.explore.measuring import Measuring
+    from sparsegauge.explore.signal_panel import SignalPanel
 
-    return Measuring(max_upload_mb=1.0, on_signal=lambda *_: None)
+    return SignalPanel(max_upload_mb=1.0, on_signal=lambda *_: None)
 
 
 def test_widgets_change_the_reading(measuring):
@@ -508,7 +509,7 @@ def test_columns_of_one_name_are_all_kept(measuring):
 
 
 def test_a_failure_is_gone_from_the_page_when_the_next_run_begins(monkeypatch):
-    from sparsegauge.explore.recovering import Recovering
+    from sparsegauge.explore.recovery_panel import RecoveryPanel
 
     def refuse(*_, **__):
         raise RuntimeError("no")
@@ -518,10 +519,10 @@ def test_a_failure_is_gone_from_the_page_when_the_next_run_begins(monkeypatch):
         page.run.join(DEADLINE)
         wait_until(lambda: page._tick() or page.timer is None, "the end of the run")
 
-    page = Recovering()
+    page = RecoveryPanel()
     page.take(checked("x", random_signal(0)), "samples")
     with monkeypatch.context() as broken:
-        broken.setattr(trial, "recover_signal", refuse)
+        broken.setattr(experiment, "recover_signal", refuse)
         finish(page)
     assert page.message.visible
     finish(page)

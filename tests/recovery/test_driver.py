@@ -180,7 +180,7 @@ class Thresholding(sg.Solver):
 
 class TestOwnSolver:
     def test_it_is_known_everywhere_without_an_edit(self):
-        from sparsegauge.explore.trial import solvers
+        from sparsegauge.explore.experiment import solvers
         from sparsegauge.study.plan import Study
 
         assert sg.SOLVERS["Thresholding"] is Thresholding

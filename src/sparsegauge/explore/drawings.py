@@ -11,8 +11,8 @@ from bokeh.plotting import figure
 
 from .._arrays import Array
 from ..signals import REPRESENTATIONS
+from .experiment import LONGEST, Frame
 from .model import ORDERS, Bars
-from .trial import LONGEST, Frame
 
 # Each stands out from white and from near black by 3 to 1 or more, and blue and orange differ for every eye.
 RAISES, LOWERS, QUIET = "#2b7cd3", "#cf6a17", "#7c8794"

@@ -13,7 +13,9 @@ import panel_material_ui as pmui
 
 from ..recovery.result import Recovery
 from .drawings import LOWERS, RAISES
-from .trial import Frame
+from .dropper import LimitedDropper
+from .experiment import Frame
+from .upload import MEGABYTE
 
 RANKING = (
     "<p>The share of 27 reference signals (nine demo signals as samples, DCT and wavelet coefficients) that each "
@@ -77,8 +79,9 @@ def drawn(plot: Any) -> Any:
 
 
 def dropper(max_mb: float) -> Any:
-    """Where files are dropped; files that are too large are refused before they are sent."""
-    return pn.widgets.FileDropper(
+    """Return the place where files are dropped; browser and server both refuse files that are too large."""
+    return LimitedDropper(
+        limit=int(max_mb * MEGABYTE),
         label=f"Or a file of your own, up to {max_mb:g} MB",
         max_file_size=f"{max_mb * 1000:.0f}KB",  # whole numbers only
         chunk_size=1_000_000,

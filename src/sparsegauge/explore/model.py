@@ -55,7 +55,7 @@ def checked(name: str, values: NDArray[Any]) -> Signal:
     if values.ndim != 2:
         values = values.ravel()
     if values.size > LONGEST:
-        notes.append(f"only the first {LONGEST:,} of {values.size:,} numbers are used")
+        notes.append(f"only the first {LONGEST:,} numbers are used")
         values = values.ravel()[:LONGEST]
         if not values.any():
             raise InvalidInput(

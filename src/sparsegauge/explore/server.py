@@ -9,9 +9,11 @@ import socket
 from typing import Any
 
 from .._platform.extras import check_extras
+from .._platform.scratch import remove_abandoned_scratch
 from ..errors import InvalidInput
 
 MODULES = ("bokeh", "panel", "panel_material_ui", "tornado")
+LARGEST_MESSAGE = 4_000_000  # bytes; files come in pieces of a quarter of this
 
 
 def check_extra() -> None:
@@ -72,7 +74,7 @@ def warm_up() -> None:
     import numpy as np
 
     from .model import Coefficients, contributions, demo_signal
-    from .ranking import gds_standing, standings
+    from .standing import gds_standing, standings
 
     now = Coefficients(demo_signal("ecg").values, "wavelet")
     for order in (1.0, 2.0, 2.5, 3.0):
@@ -90,6 +92,7 @@ def make_server(*, address: str, port: int, max_upload_mb: float) -> tuple[Any, 
     need.
     """
     check_extra()
+    remove_abandoned_scratch()
     import panel as pn
 
     from .guard import TOKEN_ARGUMENT, Guard, own_hosts, url_host
@@ -106,6 +109,7 @@ def make_server(*, address: str, port: int, max_upload_mb: float) -> tuple[Any, 
         location=False,  # Panel's view of the URL, which the page does not need and which fails with IPv6
         start=False,
         show=False,
+        websocket_max_message_size=LARGEST_MESSAGE,
         include_headers=[],  # else Bokeh writes all headers and cookies into the page, with the token
         include_cookies=[],
     )

@@ -1,20 +1,21 @@
-"""From an uploaded file to signals: limited in size, without pickle, gone from the disk before this returns."""
+"""Turn an uploaded file into signals: limited in size, without pickle, removed from the disk before this returns."""
 
 from __future__ import annotations
 
-import tempfile
 from pathlib import Path, PurePosixPath, PureWindowsPath
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from .._platform.scratch import scratch_directory
 from ..errors import InvalidInput
 from ..io import Contents, open_file
-from .model import Signal, checked
+from .model import LONGEST, Signal, checked
 
 MOST_SIGNALS = 200  # of one file, for the list of them to stay a list
 MEGABYTE = 1_000_000
+LARGEST_UNPACKED = 1 << 28  # bytes; packed files that would take more are refused
 LONGEST_NAME = 120  # bytes, of the 255 that a file system allows
 
 
@@ -34,8 +35,8 @@ def read_upload(data: bytes, name: str, *, max_mb: float) -> list[Signal]:
             f"{_base(name)} has {len(data) / MEGABYTE:.1f} MB and the page takes up to {max_mb:g}; cut it, or start "
             "the page with a larger --max-upload-mb"
         )
-    with tempfile.TemporaryDirectory(prefix="sparsegauge-") as directory:
-        path = Path(directory) / _base(name)
+    with scratch_directory() as directory:
+        path = directory / _base(name)
         try:
             path.write_bytes(data)
             return _signals(path)
@@ -53,7 +54,7 @@ def _base(name: str) -> str:
 
 def _signals(path: Path) -> list[Signal]:
     found: list[Signal] = []
-    for contents in open_file(path):
+    for contents in open_file(path, limit=LARGEST_UNPACKED):
         found += _of_contents(contents, path.name)
         if len(found) >= MOST_SIGNALS:
             break
@@ -61,7 +62,7 @@ def _signals(path: Path) -> list[Signal]:
 
 
 def _of_contents(contents: Contents, name: str) -> list[Signal]:
-    array = np.asarray(contents.array())
+    array = np.asarray(contents.array(most=LONGEST + 1))  # one more, for the note that the rest is not used
     title = f"{name}, {contents.name}" if contents.name else name
     if contents.axis is None or array.ndim <= 1:
         return [checked(title, array)]

@@ -9,10 +9,11 @@ from typing import Any
 
 import panel as pn
 import panel_material_ui as pmui
+from panel.util.parameters import edit_readonly
 from panel_material_ui.template.base import Page
 
-from .measuring import Measuring
-from .recovering import Recovering
+from .recovery_panel import RecoveryPanel
+from .signal_panel import SignalPanel
 
 TITLE = "sparsegauge explore"
 PALETTE = {
@@ -27,8 +28,8 @@ LEFT, MIDDLE, RIGHT = {"xs": 12, "md": 4, "lg": 3}, {"xs": 12, "md": 8, "lg": 5}
 
 def make_page(max_upload_mb: float) -> Any:
     """A new page, for one visitor."""
-    recovering = Recovering()
-    measuring = Measuring(max_upload_mb=max_upload_mb, on_signal=recovering.take)
+    recovering = RecoveryPanel()
+    measuring = SignalPanel(max_upload_mb=max_upload_mb, on_signal=recovering.take)
     left = pn.Column(measuring.controls(), measuring.gauge(), sizing_mode="stretch_width")
     page = Page(
         title=TITLE,
@@ -40,8 +41,20 @@ def make_page(max_upload_mb: float) -> Any:
         ],
     )
     _follow_the_browser(page)
+    _forget_other_pages(page)
     pn.state.on_session_destroyed(lambda _: recovering.close())
     return page
+
+
+def _forget_other_pages(page: Any) -> None:
+    """Let the page's busy indicator follow the page itself.
+
+    It follows `pn.state.busy` otherwise, which belongs to the process. That object would keep every page with its
+    document for as long as the server runs, and show to one visitor that another one waits. A plain value would not
+    end this: param stops watching only when a parameter is told to follow another one.
+    """
+    with edit_readonly(page):
+        page.busy = page.param.loading
 
 
 def _row(*columns: Any) -> Any:

@@ -7,12 +7,12 @@ import glob
 import os
 import shutil
 import stat
-import tempfile
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import IO
 
+from .._platform.scratch import scratch_directory
 from .._platform.terminal import printable
 from ..errors import InvalidInput
 from .arrays import read_npy, read_npz
@@ -144,8 +144,8 @@ def spooled(argument: str, stdin: Callable[[], IO[bytes]]) -> Iterator[Path]:
 
 @contextmanager
 def _copied(stream: IO[bytes]) -> Iterator[Path]:
-    with tempfile.TemporaryDirectory(prefix="sparsegauge-") as directory:
-        path = Path(directory) / "standard input"
+    with scratch_directory() as directory:
+        path = directory / "standard input"
         with path.open("wb") as file:
             shutil.copyfileobj(stream, file)
         yield path

@@ -10,11 +10,11 @@ from __future__ import annotations
 import json
 import subprocess
 import sys
-import tempfile
 from pathlib import Path
 
 import numpy as np
 
+from .._platform.scratch import scratch_directory
 from .._platform.terminal import printable
 from ..errors import InvalidInput
 from .file_contents import Contents, FileRequest
@@ -27,9 +27,9 @@ def read_mat(request: FileRequest) -> list[Contents]:
     """Return every plain array of numbers, or the one that is asked for; row and column vectors become signals."""
     path = request.path
     _refuse_hdf5(path)
-    with tempfile.TemporaryDirectory(prefix="sparsegauge-") as directory:
+    with scratch_directory() as directory:
         # -P: no module of the directory that the user happens to be in
-        copy = Path(directory) / "arrays.npz"
+        copy = directory / "arrays.npz"
         command = [
             sys.executable,
             "-P",

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import threading
+import time
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -23,6 +24,8 @@ from .model import coefficients
 
 LONGEST, SIDE = 256, 16  # coefficients of a trial; of an image a square of 16 x 16
 SHORTEST = 8
+MOST_FRAMES = 5000  # kept of a run: 10 MB
+LONGEST_RUN = 300.0  # seconds, after which a run is stopped at its next iterate
 ORDER = 2.0  # of the sparsity that is drawn
 
 NOTES = {
@@ -105,6 +108,7 @@ class Run:
     failure: str = ""
     _stop: threading.Event = field(default_factory=threading.Event)
     _thread: threading.Thread | None = None
+    _deadline: float = field(default_factory=lambda: time.monotonic() + LONGEST_RUN)
 
     def start(self) -> None:
         """In the background; a server that ends does not wait for it."""
@@ -137,8 +141,9 @@ class Run:
             self.failure = " ".join(str(error).split()) or type(error).__name__
 
     def _collect(self, iteration: int, x: NDArray[Any]) -> bool:
-        self.frames.append(self.frame(iteration, x))
-        return self._stop.is_set()
+        if len(self.frames) < MOST_FRAMES:
+            self.frames.append(self.frame(iteration, x))
+        return self._stop.is_set() or time.monotonic() > self._deadline
 
     def frame(self, iteration: int, x: NDArray[Any]) -> Frame:
         """An iterate and how good it is."""

@@ -15,16 +15,18 @@ import panel_material_ui as pmui
 
 from ..errors import InvalidInput
 from ..signals import DEMOS, REPRESENTATIONS
-from . import drawings, layout, ranking
+from . import drawings, layout
 from .model import Coefficients, Signal, contributions, demo_signal
 from .soon import Soon
+from .standing import gds_standing, standings
 from .upload import read_upload
 
 FIRST, FIRST_REPRESENTATION, FIRST_ORDER = "ecg", "wavelet", 2.0
 HIGHEST_ORDER, STEP = 20.0, 0.05
+ALREADY_READ = b""
 
 
-class Measuring:
+class SignalPanel:
     """Widgets, figures, and what happens when a widget moves.
 
     `on_signal` is called with every new signal and representation.
@@ -33,7 +35,6 @@ class Measuring:
     def __init__(self, *, max_upload_mb: float, on_signal: Callable[[Signal, str], None]) -> None:
         self.max_upload_mb, self.on_signal = max_upload_mb, on_signal
         self.uploaded: dict[str, Signal] = {}
-        self.dropped: dict[str, Any] = {}
         self._make_widgets()
         self.coefficients = drawings.CoefficientsDrawing()
         self.profile = drawings.ProfileDrawing()
@@ -69,10 +70,12 @@ class Measuring:
         self._guarded(self._show_order)
 
     def _read(self) -> None:
-        """The newest file; the drop zone also calls when it lets go of one, and those that stay were read before."""
-        before, self.dropped = self.dropped, dict(self.file.value)
-        new = [(name, data) for name, data in self.dropped.items() if before.get(name) is not data]
-        if new:
+        """Read the newest file; the drop zone also calls this when it lets go of one."""
+        new = [(name, data) for name, data in self.file.value.items() if data is not ALREADY_READ]
+        self.file.value.update(dict.fromkeys(self.file.value, ALREADY_READ))  # the bytes are needed no longer
+        if self.file.complaint:
+            layout.complain(self.message, self.file.complaint)
+        elif new:
             self._guarded(lambda: self._take(*new[-1]))
 
     def _guarded(self, work: Callable[[], None]) -> None:
@@ -101,7 +104,7 @@ class Measuring:
         signal = self.uploaded.get(name) or demo_signal(name)
         self.now = Coefficients(signal.values, chosen)
         self.this = (name, chosen) if name not in self.uploaded else None
-        self.standings = ranking.standings(self.now.values, self.this)
+        self.standings = standings(self.now.values, self.this)
         shape = " × ".join(f"{length:,}" for length in signal.values.shape)
         self.what.object = layout.paragraph(html.escape(signal.note or f"{name}: {shape} numbers"))
         self.profile.show_profiles(self._profiles(signal), chosen)
@@ -126,7 +129,7 @@ class Measuring:
         self.bars.show(now.bars(shares))
         self.profile.show_order(order, sparsity)
         accent = f"gds, p = {order:g}"
-        standing = ranking.gds_standing(now.values, order, self.this)
+        standing = gds_standing(now.values, order, self.this)
         self.ranking.show({**self.standings, accent: standing}, accent)
         self.reading.object = layout.reading(
             order, sparsity, standing, now.values.size, float(shares[shares > 0].sum())

@@ -15,9 +15,9 @@ import panel_material_ui as pmui
 from ..errors import InvalidInput
 from ..metrics.gds import gds
 from . import drawings, layout
+from .experiment import ORDER, SOLVERS, Run, piece, set_up
 from .model import Signal
 from .soon import Soon
-from .trial import ORDER, SOLVERS, Run, piece, set_up
 
 NOISE: dict[str, float | None] = {"none": None, **{f"{level} dB": float(level) for level in (60, 50, 40, 30, 20, 10)}}
 PERIOD, MOST_TICKS = 100, 25  # milliseconds between two pictures, and about how many of them a run takes
@@ -26,7 +26,7 @@ BEFORE = "Nothing yet: press Recover."
 LARGEST_SEED = 99
 
 
-class Recovering:
+class RecoveryPanel:
     """Widgets, figures, and a run that they follow."""
 
     def __init__(self) -> None:
