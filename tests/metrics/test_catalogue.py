@@ -180,7 +180,10 @@ class TestParameters:
             parameters=[p.replace(annotation=p.empty) for p in found.parameters.values()],
             return_annotation=inspect.Signature.empty,
         )
-        assert str(bare) == f"(x, *, {own}axis=-1, nan_policy='propagate', zero=nan)"
+        assert (
+            str(bare)
+            == f"(x, *, {own}axis=-1, keepdims=False, nan_policy='propagate', weights=None, center=None, zero=nan)"
+        )
 
     def test_ends(self):
         half_open = Parameter("p", 0.5, low=0, high=1, high_included=True)

@@ -23,8 +23,15 @@ def test_every_public_name_is_there_and_listed():
 @pytest.mark.parametrize(
     ("function", "signature"),
     [
-        ("gds", "(x, order=2.0, *, axis=-1, nan_policy='propagate', zero=nan, method='auto')"),
-        ("gds_profile", "(x, orders, *, axis=-1, nan_policy='propagate', zero=nan)"),
+        (
+            "gds",
+            "(x, order=2.0, *, axis=-1, keepdims=False, nan_policy='propagate', weights=None, center=None, "
+            "zero=nan, method='auto')",
+        ),
+        (
+            "gds_profile",
+            "(x, orders, *, axis=-1, keepdims=False, nan_policy='propagate', weights=None, center=None, zero=nan)",
+        ),
         ("gds_gradient", "(x, order, *, axis=-1)"),
         ("demo", "(name)"),
         ("run_study", "(study, store, *, executor=None, progress=None)"),

@@ -12,6 +12,7 @@ from .checks import (
     check_orders,
 )
 from .libraries import Library, library_of
+from .reductions import check_axes, merge_axes, over_signals
 from .signals import (
     Array,
     Indices,
@@ -20,7 +21,6 @@ from .signals import (
     as_signals,
     check_axis,
     is_sparse,
-    over_signals,
     restore_like,
 )
 
@@ -35,6 +35,7 @@ __all__ = [
     "as_finite_array",
     "as_rng",
     "as_signals",
+    "check_axes",
     "check_axis",
     "check_choice",
     "check_count",
@@ -43,6 +44,7 @@ __all__ = [
     "check_orders",
     "is_sparse",
     "library_of",
+    "merge_axes",
     "over_signals",
     "restore_like",
 ]

@@ -41,6 +41,7 @@ class Signals(NamedTuple):
     Row r holds values[starts[r]:starts[r + 1]], and its signal has lengths[r] coefficients: more than there are values
     where a sparse array leaves out zeros. Rows in `missing` give nan. `shape` is the result's; None is a float.
     `kept` says which entries (of the table of rows, or of a sparse array's data) are in `values`; None is all of them.
+    `weights` has one number per value where the coefficients count differently, and `totals` the weight of each row.
     """
 
     rows: int
@@ -51,22 +52,24 @@ class Signals(NamedTuple):
     missing: NDArray[np.bool_] | None = None
     kept: NDArray[np.bool_] | None = None
     uniform: bool = True
+    weights: Array | None = None
+    totals: Array | None = None
 
     def restore(self, results: Array) -> Any:
-        """One result a signal -> a float, or an array of the caller's shape without the axis."""
+        """Return one result per signal as a float, or as an array of the caller's shape without the axis."""
         if self.missing is not None:
             results[self.missing] = math.nan
         return float(results[0]) if self.shape is None else results.reshape(self.shape)
 
     def select(self, rows: Indices) -> Signals:
-        """Only these rows, for a second look at them."""
+        """Return the signals of some rows alone."""
         lengths = (self.starts[1:] - self.starts[:-1])[rows]
         starts = np.concatenate([[0], np.cumsum(lengths)])
         values = np.concatenate([self.values[self.starts[r] : self.starts[r + 1]] for r in rows])
         return Signals(len(rows), _read_only(values), starts, self.lengths[rows], (len(rows),), uniform=self.uniform)
 
     def table(self, values: Array) -> Array:
-        """One number a value -> a (rows, n) table: 0 for what was omitted, nan for rows that are missing."""
+        """Return one number per value as a (rows, n) table: 0 for what was omitted, nan for rows that are missing."""
         if self.kept is None:
             return values.reshape(self.rows, -1) if self.rows else values.reshape(0, 1)
         table = np.zeros(self.kept.shape)
@@ -76,7 +79,7 @@ class Signals(NamedTuple):
 
 
 def is_sparse(x: Any) -> bool:
-    """Whether x is a SciPy sparse array or matrix (SciPy need not be loaded to know that it is not)."""
+    """Return whether x is a SciPy sparse array or matrix (SciPy need not be loaded to know that it is not)."""
     sparse = sys.modules.get("scipy.sparse")
     return sparse is not None and bool(sparse.issparse(x))
 
@@ -88,20 +91,20 @@ def is_masked(x: Any) -> bool:
 
 
 def as_signals(x: Any, *, axis: Any, nan_policy: str = "propagate") -> Signals:
-    """The caller's array as clean rows along `axis`; the array itself is never changed."""
+    """Return the caller's array as clean rows along `axis`; the array itself is never changed."""
     check_choice("nan_policy", nan_policy, NAN_POLICIES)
     if is_sparse(x):
         return _sparse_signals(x, axis, nan_policy)
     mask = np.ma.getmaskarray(x) if is_masked(x) else None
     table, shape = _as_table(_as_real(x), axis)
     if mask is not None and mask.any():
-        return _omit(table, _as_table(mask, axis)[0], shape, nan_policy)
+        return clean_rows(table, _as_table(mask, axis)[0], shape, nan_policy)
     if _all_finite(table):
         return _uniform(table, shape)
-    return _omit(table, np.zeros(table.shape, bool), shape, nan_policy)
+    return clean_rows(table, np.zeros(table.shape, bool), shape, nan_policy)
 
 
-def over_signals(x: Any, axis: Any, nan_policy: str, measure: Callable[[Signals], Array]) -> Any:
+def over_one_axis(x: Any, axis: Any, nan_policy: str, measure: Callable[[Signals], Array]) -> Any:
     """Return measure's results, one per signal, in the shape that the caller expects.
 
     A large array that is not float64 in one piece is converted block by block, several threads at a time, and never as
@@ -146,7 +149,7 @@ def _table_to_convert(x: Any, axis: Any) -> tuple[NDArray[Any] | None, tuple[int
 
 
 def check_axis(axis: Any, ndim: int, shape: tuple[int, ...]) -> int | None:
-    """None, or a dimension 0 <= axis < ndim."""
+    """Return None, or a dimension 0 <= axis < ndim."""
     if axis is None:
         return None
     if type(axis) is not int and (isinstance(axis, bool) or not isinstance(axis, numbers.Integral)):
@@ -158,7 +161,8 @@ def check_axis(axis: Any, ndim: int, shape: tuple[int, ...]) -> int | None:
     return int(axis) % ndim
 
 
-def _as_numbers(x: Any) -> NDArray[Any]:
+def as_numbers(x: Any) -> NDArray[Any]:
+    """Return x as an array of numbers of at least one dimension."""
     if isinstance(x, list | tuple) and any(is_masked(row) for row in x):
         raise InvalidInput("x is a list of masked arrays, whose masks NumPy would drop; pass np.ma.stack(x)")
     try:
@@ -185,12 +189,12 @@ def _check_dtype(dtype: np.dtype[Any]) -> None:
 
 
 def as_finite_array(x: Any) -> Array:
-    """Finite real values in the shape they came in: what a transform needs, where magnitudes alone will not do."""
+    """Return finite real values in the shape they came in: what a transform needs."""
     if is_sparse(x):
         raise InvalidInput(f"a transform needs a dense array, got {type(x).__name__}; use x.toarray()")
     if is_masked(x):
         raise InvalidInput("a transform needs every value, got a masked array; use x.filled(value)")
-    array = _as_numbers(x)
+    array = as_numbers(x)
     if array.dtype.kind == "c":
         raise InvalidInput(f"a transform needs real values, got {array.dtype}; transform x.real and x.imag apart")
     signals = as_signals(array, axis=None)
@@ -200,7 +204,7 @@ def as_finite_array(x: Any) -> Array:
 
 
 def _from_pandas(x: Any) -> Any:
-    """Columns of numbers that are nullable (Int64, boolean) or of several kinds, as floats with nan; all else as is."""
+    """Return columns of numbers that are nullable (Int64, boolean) or of several kinds as floats; all else as it is."""
     if type(x).__module__.partition(".")[0] != "pandas" or not hasattr(x, "to_numpy"):
         return x
     dtypes = list(x.dtypes) if x.ndim == 2 else [x.dtype]
@@ -210,8 +214,8 @@ def _from_pandas(x: Any) -> Any:
 
 
 def _as_real(x: Any) -> Array:
-    """Real float64 values, or the magnitudes of complex ones."""
-    array = _as_numbers(np.ma.getdata(x) if is_masked(x) else x)
+    """Return real float64 values, or the magnitudes of complex ones."""
+    array = as_numbers(np.ma.getdata(x) if is_masked(x) else x)
     if array.dtype == np.float64:
         return array
     with np.errstate(over="ignore", invalid="ignore"):
@@ -221,7 +225,7 @@ def _as_real(x: Any) -> Array:
 
 
 def _as_table(array: NDArray[Any], axis: Any) -> tuple[NDArray[Any], tuple[int, ...] | None]:
-    """Rows along the last axis of a 2-D array, and the shape of the result."""
+    """Return rows along the last axis of a 2-D array, and the shape of the result."""
     axis = check_axis(axis, array.ndim, array.shape)
     shape: tuple[int, ...] | None
     if axis is None or array.ndim == 1:
@@ -273,8 +277,8 @@ def _refuse_nan(count: int, nan_policy: str) -> None:
         raise InvalidInput(f"x has {count} NaN values; nan_policy='omit' leaves them out, 'propagate' gives nan")
 
 
-def _omit(table: Array, mask: NDArray[np.bool_], shape: tuple[int, ...] | None, nan_policy: str) -> Signals:
-    """Rows of which some coefficients are masked or NaN."""
+def clean_rows(table: Array, mask: NDArray[np.bool_], shape: tuple[int, ...] | None, nan_policy: str) -> Signals:
+    """Return rows of which some coefficients are masked or NaN."""
     nan = np.isnan(table) & ~mask
     _refuse_infinite(table[~mask])
     _refuse_nan(int(nan.sum()), nan_policy)
@@ -288,7 +292,7 @@ def _omit(table: Array, mask: NDArray[np.bool_], shape: tuple[int, ...] | None, 
 
 
 def _sparse_signals(x: Any, axis: Any, nan_policy: str) -> Signals:
-    """The stored values of every row; zeros that are not stored are only counted."""
+    """Return the stored values of every row; zeros that are not stored are only counted."""
     rows, shape, _ = sparse_rows(x, axis)
     values = _as_real(rows.data) if rows.nnz else np.empty(0)
     starts = rows.indptr.astype(np.int64)
@@ -310,7 +314,7 @@ def _sparse_signals(x: Any, axis: Any, nan_policy: str) -> Signals:
 
 
 def sparse_rows(x: Any, axis: Any) -> tuple[Any, tuple[int, ...] | None, int | None]:
-    """A sparse array as CSR whose rows are the signals, without duplicates; the result's shape; the axis checked."""
+    """Return a sparse array as CSR whose rows are the signals, the shape of the result, and the checked axis."""
     axis = check_axis(axis, x.ndim, x.shape)
     if x.ndim > 2:
         raise InvalidInput(
@@ -336,10 +340,10 @@ def sparse_rows(x: Any, axis: Any) -> tuple[Any, tuple[int, ...] | None, int | N
 
 
 def restore_like(x: Any, axis: Any, signals: Signals, slopes: Array) -> Any:
-    """One real slope a value of `signals`, times the value's direction x/|x|, in the shape (and sparsity) of x."""
+    """Return one real slope per value, times the value's direction x/|x|, in the shape (and sparsity) of x."""
     if is_sparse(x):
         return _restore_sparse(x, axis, signals, slopes)
-    array = _as_numbers(np.ma.getdata(x) if is_masked(x) else x)
+    array = as_numbers(np.ma.getdata(x) if is_masked(x) else x)
     axis = check_axis(axis, array.ndim, array.shape)
     table = signals.table(slopes)
     if axis is None or array.ndim == 1:
@@ -350,7 +354,7 @@ def restore_like(x: Any, axis: Any, signals: Signals, slopes: Array) -> Any:
 
 
 def _directed(array: NDArray[Any], slopes: Array) -> NDArray[Any]:
-    """slopes x / |x|, and 0 at x = 0; where x is NaN or masked, the slope as it is."""
+    """Return slopes x / |x|, and 0 at x = 0; where x is NaN or masked, the slope itself."""
     with np.errstate(all="ignore"):  # masked and missing entries may hold anything
         if array.dtype.kind != "c":
             return _times(np.sign(array.astype(np.float64)), slopes)

@@ -18,7 +18,7 @@ from .._arrays import Choice, Parameter
 from ..errors import InvalidInput
 from .exact import Formula
 from .lemmas import NOTHING
-from .metric import Kernel, Metric, MetricFunction, Proofs, Values
+from .metric import Axis, Center, Kernel, Metric, MetricFunction, Options, Proofs, Values
 
 # The modules that define the metrics of the package. Their order is the order of all tables.
 FAMILIES = ("gds", "penalties", "norms", "gini_family", "entropies", "inequality")
@@ -213,8 +213,11 @@ def measure(
     x: ArrayLike,
     name: str,
     *,
-    axis: int | None = -1,
+    axis: Axis = -1,
+    keepdims: bool = False,
     nan_policy: str = "propagate",
+    weights: ArrayLike | None = None,
+    center: Center = None,
     zero: float = math.nan,
     **parameters: float,
 ) -> Any:
@@ -229,4 +232,5 @@ def measure(
     0.875
     """
     found = METRICS.find(name)
-    return found.function(x, axis=axis, nan_policy=nan_policy, zero=zero, **found.check(parameters))
+    options = Options(axis=axis, keepdims=keepdims, nan_policy=nan_policy, weights=weights, center=center, zero=zero)
+    return found.function(x, **options, **found.check(parameters))

@@ -37,6 +37,7 @@ from . import _dispatch, _slopes
 from .catalogue import metric
 from .exact import Arithmetic, Pairs, length, power_sum, zeros
 from .lemmas import COUNTED_ZEROS, INVARIANT, MEANS, PADDING, ROBIN_HOOD, Laws
+from .metric import Axis, Center, Options
 from .references import GDS
 from .statistics import Rows
 
@@ -125,7 +126,15 @@ def gds(row: Rows, order: float, method: str) -> Array:
 
 
 def gds_profile(
-    x: ArrayLike, orders: Any, *, axis: int | None = -1, nan_policy: str = "propagate", zero: float = math.nan
+    x: ArrayLike,
+    orders: Any,
+    *,
+    axis: Axis = -1,
+    keepdims: bool = False,
+    nan_policy: str = "propagate",
+    weights: ArrayLike | None = None,
+    center: Center = None,
+    zero: float = math.nan,
 ) -> Array:
     """Return S_p at several orders, sorting only once.
 
@@ -140,6 +149,12 @@ def gds_profile(
     """
     checked = check_orders(orders)
     zero = check_number("zero", zero)
+    if keepdims or weights is not None or center is not None or isinstance(axis, tuple):
+        options = Options(
+            axis=axis, keepdims=keepdims, nan_policy=nan_policy, weights=weights, center=center, zero=zero
+        )
+        measured = np.array([gds(x, p, **options) for p in checked or [2.0]], dtype=np.float64)
+        return measured[: len(checked)]
     signals = as_signals(x, axis=axis, nan_policy=nan_policy)
     sort_once = functools.cache(lambda: _dispatch.sorted_magnitudes(signals))
     results = [signals.restore(_dispatch.measure(signals, p, zero, sort_once)) for p in checked]

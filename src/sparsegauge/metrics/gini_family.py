@@ -22,8 +22,9 @@ from .exact import Arithmetic, Pairs, length, plain_sum, power_sum
 from .gds import exact_gds
 from .lemmas import LENGTH, MAJORISED, MEANS, PADDING, ROBIN_HOOD, SCHUR, Laws
 from .references import HOU, HURLEY, KARVANEN
-from .statistics import Rows, Weights
+from .statistics import Rows, TailPowers, Weights
 
+GINI_WEIGHTS = TailPowers(2.0)
 SUMMED = 1_000_000  # weights added up one by one; of more, the sum has a series
 LONGEST_EXACT_SUM = 5000  # terms that exact arithmetic adds up one by one
 
@@ -257,7 +258,7 @@ def pfgi3(row: Rows, p: float) -> Array:
 
 def _row_gini_of_powers(row: Rows, p: float) -> tuple[Array, Array]:
     """Return G_p and log(1 - G_p)."""
-    return row.weighted_by_rank(_gini_weights, p)
+    return row.weighted_by_rank(GINI_WEIGHTS, p)
 
 
 def _s_gini(k: Arithmetic, c: Pairs, v: Any) -> Any:
@@ -291,7 +292,7 @@ def s_gini(row: Rows, v: float) -> Array:
     >>> sg.s_gini([0, 0, 0, 5], v=2)
     0.75
     """
-    return row.weighted_by_rank(_tail_powers(v))[0]
+    return row.weighted_by_rank(TailPowers(v))[0]
 
 
 def _u_theta(k: Arithmetic, c: Pairs, theta: Any) -> Any:
@@ -337,8 +338,7 @@ def u_theta(row: Rows, theta: float) -> Array:
     0.75
     """
     share = Fraction(repr(theta))  # as written: 0.55 of 100 are 55, though 0.55 * 100 > 55 in float64
-    lengths, where = np.unique(row.N, return_inverse=True)
-    return row.narrowest(np.array([math.ceil(share * int(N)) for N in lengths])[where])
+    return row.narrowest(share)
 
 
 # Weights by rank, in exact arithmetic and as the kernels want them
@@ -370,16 +370,10 @@ def _gini_of_powers(k: Arithmetic, c: Pairs, p: Any) -> Any:
     return 1 - _weighted(k, c, 1, p)
 
 
-def _gini_weights(N: int, k: Array) -> tuple[Array, Array]:
-    """Return N w and log(N w), w = (2k - 1)/N^2."""
-    u = (2.0 * k - 1.0) / N
-    return u, np.log(u)
-
-
 def _odd_powers(a: float) -> Weights:
     """Return the function that gives N w and log(N w), w ~ (2k - 1)^a."""
     if a == 1.0:
-        return _gini_weights
+        return GINI_WEIGHTS
 
     def weights(N: int, k: Array) -> tuple[Array, Array]:
         ratio, mean = (k - 0.5) / (N - 0.5), _mean_odd_power(a, N)
@@ -398,13 +392,3 @@ def _mean_odd_power(a: float, N: int) -> float:
         further = N * (1.0 - start ** (a + 1.0)) / (a + 1.0) - a * (1.0 - start ** (a - 1.0)) / (24.0 * N)
         total += further * (N / (N - 0.5)) ** a
     return total / N
-
-
-def _tail_powers(v: float) -> Weights:
-    """Return the function that gives N w and log(N w), w = (k/N)^v - ((k - 1)/N)^v."""
-
-    def weights(N: int, k: Array) -> tuple[Array, Array]:
-        step = -N * np.expm1(v * np.log1p(-1.0 / k))
-        return step * (k / N) ** v, np.log(step) + v * np.log(k / N)
-
-    return weights

@@ -22,10 +22,13 @@ from ..errors import InvalidInput
 from .exact import Formula
 from .lemmas import LEMMAS, Laws
 from .statistics import Rows
+from .weighted import WeightedRows
 
 Kernel: TypeAlias = Callable[..., Array]
 Proofs: TypeAlias = Laws | Callable[..., Laws]
 Values: TypeAlias = float | Array
+Axis: TypeAlias = int | tuple[int, ...] | None
+Center: TypeAlias = Literal["mean", "median"] | None
 
 NAN = math.nan
 
@@ -33,13 +36,23 @@ NAN = math.nan
 class Options(TypedDict, total=False):
     """The options of every metric."""
 
-    axis: int | None
+    axis: Axis
+    keepdims: bool
     nan_policy: str
+    weights: ArrayLike | None
+    center: Center
     zero: float
 
 
 # The same, as the public functions declare them: default and annotation.
-OPTIONS = {"axis": (-1, "int | None"), "nan_policy": ("propagate", "str"), "zero": (NAN, "float")}
+OPTIONS: dict[str, tuple[Any, str]] = {
+    "axis": (-1, "int | tuple[int, ...] | None"),
+    "keepdims": (False, "bool"),
+    "nan_policy": ("propagate", "str"),
+    "weights": (None, "ArrayLike | None"),
+    "center": (None, "Literal['mean', 'median'] | None"),
+    "zero": (NAN, "float"),
+}
 
 
 class MetricFunction(Protocol):
@@ -151,7 +164,7 @@ def measure_signals(metric: Metric, signals: Signals, zero: float, arguments: Ma
     """Return one value per signal; `zero` for signals whose coefficients are all zero."""
     if signals.rows == 0:
         return np.empty(0)
-    row = Rows(signals)
+    row = Rows(signals) if signals.weights is None else WeightedRows(signals)
     with np.errstate(all="ignore"):  # signals of zeros may come to 0/0; and infinite results are results
         values = metric.kernel(row, **arguments) + 0.0  # which makes 0.0 of -0.0
     if np.count_nonzero(row.all_zero):
@@ -159,6 +172,11 @@ def measure_signals(metric: Metric, signals: Signals, zero: float, arguments: Ma
     return values
 
 
+# A shortcut serves these options alone.
+_IS_PLAIN = (
+    'type(axis) is int and axis == -1 and type(nan_policy) is str and nan_policy == "propagate" '
+    "and keepdims is False and weights is None and center is None"
+)
 _SOURCE = """
 def make(metric, check_number, over_signals, measure_signals, constraint, shortcut, checks):
     {unpack}
@@ -170,7 +188,13 @@ def make(metric, check_number, over_signals, measure_signals, constraint, shortc
             if value is not None:
                 return value
         return over_signals(
-            x, axis, nan_policy, lambda signals: measure_signals(metric, signals, zero, dict({arguments}))
+            x,
+            axis,
+            nan_policy,
+            lambda signals: measure_signals(metric, signals, zero, dict({arguments})),
+            keepdims,
+            weights,
+            center,
         )
     return function
 """
@@ -194,9 +218,7 @@ def _function_maker(
             "*=None", "*"
         ),
         check="; ".join(check),
-        is_plain='type(axis) is int and axis == -1 and type(nan_policy) is str and nan_policy == "propagate"'
-        if has_shortcut
-        else "False",
+        is_plain=_IS_PLAIN if has_shortcut else "False",
         names=", ".join(names),
         arguments=arguments,
     )
@@ -237,10 +259,17 @@ def _public_function(metric: Metric) -> MetricFunction:
     return public
 
 
-COMMON = """axis : int or None
-    The dimension that holds the coefficients of a signal; None measures the flattened array.
+COMMON = """axis : int, tuple of ints or None
+    The dimension or dimensions that hold the coefficients of a signal; None measures the whole array.
+keepdims : bool
+    Whether the result keeps the dimensions of `axis`, with size 1.
 nan_policy : {"propagate", "omit", "raise"}
     What to do with NaN: return nan, leave it out, or raise `InvalidInput`.
+weights : array_like, optional
+    How often each coefficient counts: not negative, whole or not, one number per coefficient of a signal or in the
+    shape of x. A weight of 3 equals three copies of the coefficient, and a weight of 0 its absence.
+center : {"mean", "median"}, optional
+    What to subtract from each signal before its magnitudes are measured.
 zero : float
     The value for a signal whose coefficients are all zero, for which the metric is not defined."""
 
@@ -249,7 +278,7 @@ INPUT = """x : array_like
     arrays (never made dense) too."""
 
 RETURNS = """float or ndarray
-    A float for one signal, else an array of float64 in the shape of x without `axis`."""
+    A float for one signal, else an array of float64 in the shape of x without `axis`, whatever the type of x."""
 
 
 def document(metric: Metric) -> str:

@@ -9,18 +9,34 @@ from __future__ import annotations
 import functools
 import math
 from collections.abc import Callable
+from fractions import Fraction
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from .._arrays import Array, Indices, Signals
+from .._arrays import Array, Signals
 from .._compiled import measure as kernels
 from .._compiled.sums import BLOCK
 from . import _dispatch
 
 # N, and ranks k counted from the largest -> N times their weights, and the logarithms of these
 Weights = Callable[[int, Array], tuple[Array, Array]]
+
+
+class TailPowers:
+    """Weights by rank: the k largest of N coefficients together weigh (k/N)^power, and the whole weighs 1."""
+
+    def __init__(self, power: float) -> None:
+        self.power = power
+
+    def __call__(self, N: int, k: Array) -> tuple[Array, Array]:
+        """Return N w and log(N w) of the ranks k, w = (k/N)^power - ((k - 1)/N)^power."""
+        if self.power == 2.0:
+            u = (2.0 * k - 1.0) / N
+            return u, np.log(u)
+        step = -N * np.expm1(self.power * np.log1p(-1.0 / k))
+        return step * (k / N) ** self.power, np.log(step) + self.power * np.log(k / N)
 
 
 class Rows:
@@ -163,9 +179,11 @@ class Rows:
     def _sorted(self) -> Array:
         return _dispatch.sorted_magnitudes(self._signals).values
 
-    def narrowest(self, windows: Indices) -> Array:
-        """Return the share of the range of c that its narrowest window of so many coefficients leaves out."""
+    def narrowest(self, share: Fraction) -> Array:
+        """Return the share of the range of c that its narrowest window with this share of coefficients leaves out."""
         signals = self._signals
+        lengths, where = np.unique(signals.lengths, return_inverse=True)
+        windows = np.array([math.ceil(share * int(N)) for N in lengths])[where]
         out = np.empty(signals.rows)
         kernel = functools.partial(kernels.window_rows, self._sorted, signals.starts, signals.lengths, windows)
         _dispatch.over_rows(signals, kernel, out)

@@ -14,6 +14,7 @@ from typing import Any
 import numpy as np
 
 from .. import gini_family
+from ..statistics import TailPowers
 from .coefficients import Coefficients
 from .numerics import magnitude, power, safe_log
 
@@ -218,23 +219,23 @@ def fggi(row: Coefficients, a: float, p: float) -> Any:
 
 @_portable
 def pfgi1(row: Coefficients, p: float) -> Any:
-    return -row.xp.expm1(row.weighted_by_rank(gini_family._gini_weights, p)[1] / p)
+    return -row.xp.expm1(row.weighted_by_rank(gini_family.GINI_WEIGHTS, p)[1] / p)
 
 
 @_portable
 def pfgi2(row: Coefficients, p: float) -> Any:
-    g, log_rest = row.weighted_by_rank(gini_family._gini_weights, p)
+    g, log_rest = row.weighted_by_rank(gini_family.GINI_WEIGHTS, p)
     return -row.xp.expm1((log_rest - row.xp.log1p(g)) / p)
 
 
 @_portable
 def pfgi3(row: Coefficients, p: float) -> Any:
-    return -row.xp.expm1(-row.xp.log1p(row.weighted_by_rank(gini_family._gini_weights, p)[0]) / p)
+    return -row.xp.expm1(-row.xp.log1p(row.weighted_by_rank(gini_family.GINI_WEIGHTS, p)[0]) / p)
 
 
 @_portable
 def s_gini(row: Coefficients, v: float) -> Any:
-    return row.weighted_by_rank(gini_family._tail_powers(v))[0]
+    return row.weighted_by_rank(TailPowers(v))[0]
 
 
 @_portable
