@@ -50,6 +50,11 @@ _PUBLIC = {
     "criteria.counterexample": ("verify",),
     "criteria.criterion": ("Criterion",),
     "criteria.definitions": ("CRITERIA",),
+    "vibration.band_map": ("BandMap", "band_map"),
+    "vibration.bearings": ("BEARINGS", "bearing_orders"),
+    "vibration.diagnosis": ("Diagnosis", "diagnose"),
+    "vibration.simulated": ("bearing_record",),
+    "vibration.speed": ("SpeedWarning",),
     "recovery.ascent": ("GDSAscent",),
     "recovery.baselines": (
         "BasisPursuit",

@@ -76,6 +76,14 @@ from .study.plan import Study as Study
 from .study.run import run_study as run_study
 from .study.tables import load_study as load_study
 from .study.tables import study_dataset as study_dataset
+from .vibration.band_map import BandMap as BandMap
+from .vibration.band_map import band_map as band_map
+from .vibration.bearings import BEARINGS as BEARINGS
+from .vibration.bearings import bearing_orders as bearing_orders
+from .vibration.diagnosis import Diagnosis as Diagnosis
+from .vibration.diagnosis import diagnose as diagnose
+from .vibration.simulated import bearing_record as bearing_record
+from .vibration.speed import SpeedWarning as SpeedWarning
 
 __version__: str
 

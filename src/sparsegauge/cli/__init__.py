@@ -17,6 +17,8 @@ from .._platform.terminal import printable
 from ..errors import SparsegaugeError
 from .about import environment
 from .audit import audit
+from .bands import EPILOG as BANDS_EXAMPLES
+from .bands import bands
 from .console import print_facts
 from .explore import explore
 from .measure import EPILOG as MEASURE_EXAMPLES
@@ -39,6 +41,7 @@ app = typer.Typer(
     epilog="Example: sparsegauge report -o report.html",
 )
 app.command(epilog="Example: sparsegauge audit gds --order 3 --criteria P3,P4 --counterexamples found")(audit)
+app.command(epilog=BANDS_EXAMPLES)(bands)
 app.command(epilog="Example: sparsegauge explore --port 5006 --no-browser")(explore)
 app.command(epilog=MEASURE_EXAMPLES)(measure)
 app.command(epilog="Example: sparsegauge metrics --lawful")(metrics)

@@ -88,8 +88,8 @@ def measure(
     if as_json and as_csv:
         raise InvalidInput("--json and --csv are two ways to print the same; choose one")
     if plot is not None:
-        _check_plot(plot)
-    with _telling(quiet) as (show, note):
+        check_plot(plot)
+    with telling(quiet) as (show, note):
         request = _request(metric, order, every, axis, transform, window, hop, nan_policy, key, plot is not None)
         results = _measure_files(files, request, show, note)
         if plot is not None:
@@ -145,7 +145,8 @@ def _measure_files(
     return results
 
 
-def _check_plot(plot: Path) -> None:
+def check_plot(plot: Path) -> None:
+    """Refuse a destination of --plot that cannot be written, before anything is computed."""
     from .._platform.files import check_destination
     from ..errors import InvalidInput
 
@@ -161,7 +162,7 @@ def _draw(plot: Path, results: list[Measurement], note: Callable[[str], None]) -
 
 
 @contextmanager
-def _telling(quiet: bool) -> Iterator[tuple[Callable[[str], None], Callable[[str], None]]]:
+def telling(quiet: bool) -> Iterator[tuple[Callable[[str], None], Callable[[str], None]]]:
     """Two ways to tell the user something: what is being done, and what was left out."""
     with progress(quiet=quiet) as bar:
         task = bar.add_task("loading", total=None)

@@ -87,7 +87,7 @@ def _curves_figure(lines: Sequence[Curves]) -> Figure:
 
 def _draw_profiles(axes: Axes, lines: Sequence[Curves]) -> None:
     for i, drawing in enumerate(lines):
-        title = _escape(drawing.title)
+        title = escape(drawing.title)
         label = title if drawing.decay is not None else f"{title} (all zero)"
         axes.plot(ORDERS, drawing.profile, label=label, **_line(i))
     axes.set(xscale="log", xlim=(1, 20), ylim=(-0.02, 1.02), xlabel="order p", ylabel="sparsity $S_p$ (no unit)")
@@ -102,7 +102,7 @@ def _draw_decays(axes: Axes, lines: Sequence[Curves]) -> None:
             shown = drawing.decay.magnitudes > 0  # a logarithm has no place for zeros
             shares, magnitudes = drawing.decay.shares[shown], drawing.decay.magnitudes[shown]
             rarest, faintest = min(rarest, shares[0]), min(faintest, magnitudes[-1])
-            axes.plot(shares, magnitudes, label=_escape(drawing.title), **_line(i))
+            axes.plot(shares, magnitudes, label=escape(drawing.title), **_line(i))
     faintest = max(SMALLEST_MAGNITUDE, faintest)
     axes.set(xscale="log", yscale="log", xlim=(rarest, 1), ylim=(0.8 * faintest, 1.5))
     axes.set(xlabel="share of coefficients, from the largest down", ylabel="magnitude (largest = 1)")
@@ -120,7 +120,7 @@ def _line(i: int) -> dict[str, Any]:
     return {"color": COLOURS[i % len(COLOURS)], "linestyle": DASHES[i % len(DASHES)], "linewidth": 1.8}
 
 
-def _escape(name: str) -> str:
+def escape(name: str) -> str:
     """Escape a name: matplotlib takes $ for a formula, and leaves names that begin with _ out of a legend."""
     escaped = name.replace("$", r"\$")
     return f" {escaped}" if escaped.startswith("_") else escaped
@@ -143,7 +143,7 @@ def _draw_map(axes: Axes, drawing: Map, limits: tuple[float, float]) -> Any:
     axes.set_yticks([1, 2, 4, 8, 16], labels=["1", "2", "4", "8", "16"])
     axes.minorticks_off()
     axes.grid(False)
-    axes.set_title(_escape(drawing.title), fontsize="medium", loc="left")
+    axes.set_title(escape(drawing.title), fontsize="medium", loc="left")
     return mesh
 
 
@@ -151,7 +151,7 @@ def _draw_trace(axes: Axes, trace: Trace) -> None:
     middles, values = _average_columns(trace.middles, trace.values[:MOST_SIGNALS])
     for i, (signal, row) in enumerate(zip(trace.signals, values, strict=False)):
         # no dashes: a gap is a window that is all zero
-        axes.plot(middles / (trace.rate or 1.0), row, label=_escape(signal), color=COLOURS[i], linewidth=1.3)
+        axes.plot(middles / (trace.rate or 1.0), row, label=escape(signal), color=COLOURS[i], linewidth=1.3)
     axes.set(xlabel="time (samples)" if trace.rate is None else "time (s)", ylabel=trace.title)
     axes.margins(x=0)
     axes.legend(loc="lower left", bbox_to_anchor=(0, 1), ncols=3, frameon=False, borderpad=0, handlelength=1.5)

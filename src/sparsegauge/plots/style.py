@@ -36,9 +36,11 @@ WORDS = {"binomial": "ones", "uniform": "uniform", "normal": "normal", "exponent
 
 
 @contextmanager
-def panels(rows: int, columns: int, width: float, height: float, **options: Any) -> Iterator[tuple[Figure, Any]]:
-    """A figure of rows x columns empty axes, each so many inches wide and high."""
-    with matplotlib.style.context(["default", STYLE]):
+def panels(
+    rows: int, columns: int, width: float, height: float, *, style: Any = None, **options: Any
+) -> Iterator[tuple[Figure, Any]]:
+    """A figure of rows x columns empty axes, each so many inches wide and high; `style` replaces that of studies."""
+    with matplotlib.style.context(["default", STYLE if style is None else style]):
         figure = Figure(figsize=(width * columns + 0.7, height * rows + 0.6), layout="constrained")
         yield figure, figure.subplots(rows, columns, squeeze=False, **options)
 

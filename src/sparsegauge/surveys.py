@@ -1,0 +1,276 @@
+"""Survey the vibration records in files: band maps, thresholds and diagnoses, as `sparsegauge bands` prints them."""
+
+from __future__ import annotations
+
+import sys
+import warnings
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ._arrays import Array
+from .errors import InvalidInput
+from .io import FORMATS, Contents, open_file, spooled
+from .vibration.band_map import BandMap, band_map
+from .vibration.bearings import FAULTS, BearingOrders, find_orders
+from .vibration.diagnosis import Diagnosis, diagnose
+from .vibration.threshold import Threshold
+
+STANDARD_INPUT = "standard input"
+RATE_NAMES = ("rate", "fs", "samplerate", "samplingrate", "samplingfrequency")
+TIME_NAMES = ("t", "time", "times", "second", "seconds", "timestamp")
+UNEVEN = 1e-3  # relative to the median step: beyond, a column of times gives no rate
+QUANTITY_NAMES = {"spectrum": "envelope spectrum", "envelope spectrum": "envelope spectrum", "envelope": "envelope"}
+QUANTITY_NAMES |= {"squared": "squared envelope", "squared envelope": "squared envelope", "samples": "samples"}
+PICTURES = (".png", ".jpg", ".jpeg")
+
+Say = Callable[[str], None]
+
+
+@dataclass(frozen=True)
+class SurveyRequest:
+    """What was asked for; `level` is None where no threshold is wanted."""
+
+    rate: float | None = None
+    rpm: float | None = None
+    orders: BearingOrders | None = None
+    metric: str = "gini"
+    order: float | None = None
+    on: str = "envelope spectrum"
+    levels: int | None = None
+    frequencies: tuple[float, float] | None = None
+    level: float | None = 0.01
+    key: str | None = None
+
+
+@dataclass(frozen=True)
+class Survey:
+    """What came out for one record."""
+
+    file: str
+    signal: str | None
+    seconds: float
+    rpm: float | None
+    map: BandMap
+    threshold: Threshold | None
+    diagnosis: Diagnosis | None
+    warnings: list[str]
+
+    @property
+    def title(self) -> str:
+        """The file's name, and the signal's if it has one."""
+        name = Path(self.file).name
+        return name if self.signal is None else f"{name}: {self.signal}"
+
+    @property
+    def verdict(self) -> str:
+        """What an engineer wants to know first."""
+        if self.diagnosis is not None:
+            return "nothing found" if self.diagnosis.fault is None else f"{self.diagnosis.fault} fault"
+        if self.threshold is None:
+            return ""
+        return "stands out" if self.threshold.exceeded else "no band stands out"
+
+
+def parse_orders(text: str) -> BearingOrders:
+    """Return fault orders from "outer=3.585,inner=5.415", or from "3.585,5.415" in the order of `FAULTS`."""
+    named: dict[str, float] = {}
+    for name, part in zip(FAULTS, text.split(","), strict=False):
+        fault, _, number = part.rpartition("=")
+        try:
+            named[fault.strip() or name] = float(number)
+        except ValueError as error:
+            raise InvalidInput(
+                f"--orders takes multiples of the shaft's speed, such as 3.585,5.415 or outer=3.585, got {text!r}"
+            ) from error
+    if text.count(",") >= len(FAULTS):
+        raise InvalidInput(f"--orders takes at most {len(FAULTS)} numbers ({', '.join(FAULTS)}), got {text!r}")
+    return find_orders(named)
+
+
+def parse_range(text: str) -> tuple[float, float]:
+    """Return two frequencies from "10,1000"."""
+    try:
+        low, high = (float(part) for part in text.split(","))
+    except ValueError as error:
+        raise InvalidInput(f"--frequencies takes two numbers in hertz, such as 10,1000, got {text!r}") from error
+    return low, high
+
+
+def list_files(arguments: list[str]) -> list[str]:
+    """Return the files that were named, and those in the folders that were named, sorted."""
+    found: list[str] = []
+    for argument in arguments:
+        folder = Path(argument)
+        if not folder.is_dir():
+            found.append(argument)
+            continue
+        inside = sorted(
+            str(path)
+            for path in folder.iterdir()
+            if path.is_file() and path.suffix.lower() in FORMATS and path.suffix.lower() not in PICTURES
+        )
+        if not inside:
+            raise InvalidInput(f"{argument} has no file of a known kind; the endings are {', '.join(FORMATS)}")
+        found += inside
+    return found
+
+
+def survey_file(argument: str, request: SurveyRequest, show: Say, note: Say) -> list[Survey]:
+    """Survey every record of one file; call `show` with the progress and `note` with what was left out."""
+    label = STANDARD_INPUT if argument == "-" else argument
+    show(f"reading {label}")
+    with spooled(argument, lambda: sys.stdin.buffer) as path:
+        try:
+            found = open_file(path, key=request.key, note=lambda text: note(text.replace(str(path), label)))
+            return list(_survey_contents(label, found, request, show))
+        except InvalidInput as error:
+            message = str(error).replace(str(path), label)
+            raise InvalidInput(message if label in message else f"{label}: {message}") from error
+
+
+def _survey_contents(label: str, found: list[Contents], request: SurveyRequest, show: Say) -> Iterator[Survey]:
+    single = {_squeeze(contents.name): _only_number(contents) for contents in found if contents.name is not None}
+    numbers = {name: value for name, value in single.items() if value is not None}
+    rate = request.rate or _named(numbers, RATE_NAMES)
+    rpm = request.rpm or _named(numbers, ("rpm",))
+    surveyed = 0
+    for contents in found:
+        if contents.name is not None and _squeeze(contents.name) in numbers:
+            continue
+        records, own_rate = _records(contents)
+        for signal, samples in records:
+            show(f"surveying {label}" + (f": {signal}" if signal else ""))
+            yield _survey(label, signal, samples, rate or own_rate, rpm, request)
+            surveyed += 1
+    if not surveyed:
+        raise InvalidInput(f"{label} has no record: only single numbers and columns of times")
+
+
+def _squeeze(name: str | None) -> str:
+    return "".join(c for c in (name or "").lower() if c.isalnum())
+
+
+def _only_number(contents: Contents) -> float | None:
+    if contents.values is None or contents.values.size != 1 or contents.values.dtype.kind not in "iuf":
+        return None
+    return float(contents.values.ravel()[0])
+
+
+def _named(numbers: dict[str, float], endings: tuple[str, ...]) -> float | None:
+    """The number whose name ends like this: MATLAB files name them X105RPM, and the like."""
+    return next((value for name, value in numbers.items() if name.endswith(endings)), None)
+
+
+def _records(contents: Contents) -> tuple[list[tuple[str | None, NDArray[Any]]], float | None]:
+    """The signals of an array with their names, and the sampling rate where the file knows it."""
+    array = contents.array()
+    if contents.axis is None:
+        raise InvalidInput("it is a picture, and bands are measured in vibration records")
+    if array.ndim == 1:
+        label = contents.name or (contents.labels[0] if len(contents.labels) == 1 else None)
+        return [(label, array)], contents.rate
+    rows = np.moveaxis(array, contents.axis, -1).reshape(-1, array.shape[contents.axis])
+    if len(rows) > 64 and not contents.labels:
+        raise InvalidInput(
+            f"it has {len(rows)} signals of {rows.shape[1]} samples; save one record per row, or transpose the array"
+        )
+    names = contents.labels or tuple(f"{contents.name or ''}[{k}]" for k in range(len(rows)))
+    rate, kept = contents.rate, []
+    for name, row in zip(names, rows, strict=True):
+        from_times = _rate_of_times(name, row)
+        if from_times is None:
+            kept.append((name if len(rows) > 1 else contents.name, row))
+        else:
+            rate = from_times
+    return kept, rate
+
+
+def _rate_of_times(name: str, column: Array) -> float | None:
+    """The sampling rate that a column of times gives; None if it is none."""
+    if _squeeze(name.split("(")[0].split("[")[0]) not in TIME_NAMES or len(column) < 3:
+        return None
+    steps = np.diff(column.astype(np.float64))
+    middle = float(np.median(steps))
+    if not middle > 0:
+        return None
+    if float(np.abs(steps - middle).max()) > max(UNEVEN * middle, 1e-9 * float(np.abs(column).max())) * 50:
+        raise InvalidInput(f"the times in column {name!r} are not evenly spaced; resample the record, or give --rate")
+    return (len(column) - 1) / float(column[-1] - column[0])
+
+
+def _survey(
+    label: str, signal: str | None, samples: Array, rate: float | None, rpm: float | None, request: SurveyRequest
+) -> Survey:
+    if rate is None:
+        raise InvalidInput(f"{label} does not say its sampling rate; add --rate, such as --rate 12000")
+    if request.orders is not None and rpm is None:
+        raise InvalidInput(f"{label}: a diagnosis needs the speed of the shaft; add --rpm, such as --rpm 1797")
+    found = band_map(
+        samples,
+        rate,
+        metric=request.metric,
+        order=request.order,
+        on=request.on,
+        levels=request.levels,
+        frequencies=request.frequencies,
+        rpm=rpm,
+    )
+    threshold = None if request.level is None else found.threshold(request.level)
+    heard: list[str] = []
+    diagnosis = None
+    if request.orders is not None and rpm is not None:
+        with warnings.catch_warnings(record=True) as caught:
+            warnings.simplefilter("always")
+            diagnosis = diagnose(samples, rate, rpm, request.orders)
+        heard = [str(warning.message) for warning in caught]
+    return Survey(label, signal, len(samples) / rate, rpm, found, threshold, diagnosis, heard)
+
+
+def survey_facts(survey: Survey) -> dict[str, Any]:
+    """Return the plain data of a survey, for JSON."""
+    best, setting = survey.map.best, survey.map.setting
+    facts: dict[str, Any] = {
+        "file": survey.file,
+        "signal": survey.signal,
+        "seconds": survey.seconds,
+        "rate": survey.map.rate,
+        "rpm": survey.rpm,
+        "metric": setting.metric,
+        "parameters": dict(setting.parameters),
+        "on": setting.on,
+        "best": {"low": best.low, "high": best.high, "value": survey.map.best_value},
+        "bands": [
+            {"low": band.low, "high": band.high, "level": band.level, "value": float(value)}
+            for band, value in zip(survey.map.bands, survey.map.values, strict=True)
+        ],
+        "warnings": survey.warnings,
+    }
+    if survey.threshold is not None:
+        threshold = survey.threshold
+        facts["threshold"] = {
+            "level": threshold.level,
+            "value": threshold.value,
+            "p_value": threshold.p_value,
+            "exceeded": threshold.exceeded,
+        }
+    if survey.diagnosis is not None:
+        facts["fault"] = survey.diagnosis.fault
+        facts["findings"] = [
+            {
+                "fault": finding.fault,
+                "named": finding.named,
+                "score": finding.score,
+                "expected": finding.expected,
+                "frequency": finding.frequency,
+                "harmonics": [line._asdict() for line in finding.harmonics],
+                "side_bands": [line._asdict() for line in finding.side_bands],
+                "band": {"low": finding.band.low, "high": finding.band.high},
+            }
+            for finding in survey.diagnosis.findings
+        ]
+    return facts

@@ -1,0 +1,1 @@
+"""Vibration records: band maps, envelopes, false-alarm thresholds, bearings and their faults."""

@@ -1,0 +1,97 @@
+"""Families of lines in envelope spectra: the harmonics of a fault's frequency, and how far they stand out."""
+
+from __future__ import annotations
+
+import math
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from .._arrays import Array
+from .bands import Band
+from .filters import Bank, envelope_spectra
+from .whitening import noise_floor
+
+HARMONICS = 4
+FLOOR_LINES = 60  # lines of an envelope spectrum behind each value of its floor
+SPAN = 1  # lines on either side of a harmonic's place where its peak may be
+MASKED_LINES = 2.5  # lines on either side of known lines that are no fault's
+MASKED_SHARE = 0.001  # the same, relative to the frequency: mains and shaft are known to about a thousandth
+STEPS_PER_LINE = 2
+
+
+class Comb(NamedTuple):
+    """A family of lines in one band: the harmonics of `frequency`, and how far each stands out of the floor."""
+
+    score: float
+    frequency: float
+    prominences: Array
+    band: Band
+
+
+class Lines(NamedTuple):
+    """Envelope spectra relative to their floors, of bands of equal width: prominences[band, line]."""
+
+    bands: list[Band]
+    resolution: float
+    prominences: Array
+
+    def peaks(self, frequencies: Array) -> Array:
+        """Return the largest prominence at, or next to, each of these frequencies, in each band; 1 beyond the last."""
+        last = self.prominences.shape[-1] - 1
+        nearest = np.rint(frequencies / self.resolution).astype(np.int64)
+        found = np.ones((len(self.bands), *nearest.shape))
+        for shift in range(-SPAN, SPAN + 1):
+            at = nearest + shift
+            inside = (at >= 0) & (at <= last)
+            values = np.where(inside, self.prominences[:, np.clip(at, 0, last)], 1.0)
+            np.maximum(found, values, out=found)
+        return found
+
+
+def find_lines(bank: Bank, bands: list[Band], highest: float, known: list[float]) -> Lines:
+    """Return the lines of a bank's envelope spectra up to a frequency, without the multiples of known frequencies."""
+    spectra = envelope_spectra(bank, 0.0, highest)
+    prominences = spectra.values / np.maximum(noise_floor(spectra.values, FLOOR_LINES), np.finfo(float).tiny)
+    resolution = float(spectra.frequencies[1])
+    for frequency in known:
+        prominences[:, _near_multiples(spectra.frequencies, frequency, resolution)] = 1.0
+    prominences[:, 0] = 1.0
+    return Lines(bands, resolution, prominences)
+
+
+def _near_multiples(frequencies: Array, known: float, resolution: float) -> NDArray[np.bool_]:
+    nearest = np.maximum(1.0, np.round(frequencies / known)) * known
+    reach = np.maximum(MASKED_LINES * resolution, MASKED_SHARE * nearest)
+    near: NDArray[np.bool_] = np.abs(frequencies - nearest) <= reach
+    return near
+
+
+def surprise(prominences: Array) -> Array:
+    """Return how surprising lines are: log(1 + u), where noise has lines beyond u with probability exp(-u).
+
+    Magnitudes of noise follow Rayleigh's distribution, whose median is the square root of log 2: the square of a
+    prominence, times log 2, is u. The logarithm keeps one strong line from counting as a family.
+    """
+    surprises: Array = np.log1p(math.log(2.0) * prominences**2)
+    return surprises
+
+
+def find_comb(lines: Lines, frequency: float, tolerance: float) -> Comb | None:
+    """Return the family of lines that stands out most among all bands, near a frequency and at its multiples.
+
+    All harmonics share one fundamental, which may differ from `frequency` by `tolerance` of it. None if the spectra end
+    before the first harmonic.
+    """
+    end = lines.resolution * (lines.prominences.shape[-1] - 1)
+    harmonics = np.arange(1, min(HARMONICS, int(end / (frequency * (1 + tolerance)))) + 1)
+    if not len(harmonics):
+        return None
+    reach = tolerance * frequency
+    steps = max(1, math.ceil(reach * len(harmonics) * STEPS_PER_LINE / lines.resolution))
+    fundamentals = frequency + reach * np.linspace(-1, 1, 2 * steps + 1)
+    peaks = lines.peaks(harmonics[:, None] * fundamentals)
+    scores = surprise(peaks).sum(axis=1)
+    band, at = np.unravel_index(int(scores.argmax()), scores.shape)
+    return Comb(float(scores[band, at]), float(fundamentals[at]), peaks[band, :, at], lines.bands[int(band)])

@@ -1,0 +1,231 @@
+"""Which part of a bearing is damaged: families of lines in envelope spectra, compared with the bearing's geometry."""
+
+from __future__ import annotations
+
+import importlib
+import math
+import warnings
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+
+from .._arrays import Parameter
+from .band_map import BandMap, band_map
+from .bands import Band, lay_out
+from .bearings import BearingOrders, find_orders
+from .combs import HARMONICS, Comb, Lines, find_comb, find_lines
+from .filters import filter_bank, record_spectrum
+from .quantities import USABLE_WIDTH
+from .record import check_rate, check_record, check_rpm, check_turns
+from .speed import SpeedWarning, check_speed
+from .whitening import whiten
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+NAMED_SCORE = 12.0  # noise alone reaches about 8; lines of other origin in real machines, about 11
+NAMED_CAGE_SCORE = 24.0  # the cage modulates the lines of everything else in a bearing, healthy or not
+PROMINENT = 3.0  # times the floor: what counts as a harmonic that is there
+FEWEST_PROMINENT = 3
+MAINS = (50.0, 60.0)  # Hz: multiples of either are taken for electrical noise
+NARROWEST = 2.0  # harmonics of the highest fault frequency that the narrowest band must show
+DEEPEST = 8
+TOLERANCE = Parameter("tolerance", 0.01, low=0.0, high=0.05, high_included=True)
+
+
+class Harmonic(NamedTuple):
+    """A line of the envelope spectrum: its number, its frequency in hertz, and its height over the floor."""
+
+    number: int
+    frequency: float
+    prominence: float
+
+
+@dataclass(frozen=True)
+class Finding:
+    """The evidence for one fault.
+
+    Attributes
+    ----------
+    fault : str
+        "outer", "inner", "ball" or "cage".
+    named : bool
+        Whether the evidence is enough to name the fault.
+    score : float
+        The sum of log(1 + u) over the harmonics, where noise has lines beyond u with probability exp(-u).
+    expected, frequency : float
+        The fault's frequency in hertz by geometry and speed, and the one found near it.
+    harmonics : list of Harmonic
+        The lines at the frequency found and at its multiples.
+    side_bands : list of Harmonic
+        The lines beside the first harmonic, at a distance of the shaft's frequency (the cage's for balls), below (-1)
+        and above (+1): an inner race or a ball passes through the load zone.
+    band : Band
+        The band in which the harmonics stand out most.
+    """
+
+    fault: str
+    named: bool
+    score: float
+    expected: float
+    frequency: float
+    harmonics: list[Harmonic]
+    side_bands: list[Harmonic]
+    band: Band
+
+    @property
+    def prominent(self) -> int:
+        """How many harmonics stand out of the floor."""
+        return sum(harmonic.prominence >= PROMINENT for harmonic in self.harmonics)
+
+    def __str__(self) -> str:
+        """Return the evidence in one line."""
+        heights = ", ".join(f"{harmonic.prominence:.1f}" for harmonic in self.harmonics)
+        return (
+            f"{self.fault}: {self.frequency:.2f} Hz (expected {self.expected:.2f}), {self.prominent} of "
+            f"{len(self.harmonics)} harmonics, {heights} times the floor, in {self.band}"
+        )
+
+
+@dataclass(frozen=True)
+class Diagnosis:
+    """What a record says about a bearing.
+
+    Attributes
+    ----------
+    fault : str or None
+        The fault with the strongest evidence, or None: nothing found.
+    findings : list of Finding
+        The evidence for every fault, strongest first.
+    orders : BearingOrders
+        The fault frequencies as multiples of the shaft's speed.
+    rpm : float
+        The speed of the shaft.
+    """
+
+    fault: str | None
+    findings: list[Finding]
+    orders: BearingOrders
+    rpm: float
+    rate: float
+    x: Any = field(repr=False)
+
+    def __str__(self) -> str:
+        """Return the verdict and the evidence, one line per fault."""
+        verdict = "nothing found" if self.fault is None else f"{self.fault} fault"
+        return "\n".join([verdict, *(f"  {finding}" for finding in self.findings)])
+
+    def band_map(self, **options: Any) -> BandMap:
+        """Return the record's band map; options as of `sparsegauge.band_map`."""
+        return band_map(self.x, self.rate, **{"rpm": self.rpm, **options})
+
+    def plot(self) -> Figure:
+        """Draw the envelope spectrum of the strongest finding's band, with its harmonics."""
+        drawing = importlib.import_module("sparsegauge.plots.bands")  # plots come after vibration: looked up when used
+        figure: Figure = drawing.draw_diagnosis(self)
+        return figure
+
+
+def diagnose(x: Any, rate: float, rpm: float, bearing: Any, *, tolerance: float = 0.01) -> Diagnosis:
+    """Tell which part of a bearing is damaged, or that nothing was found.
+
+    The record's spectrum is flattened and its tones are limited. In each band of a 1/3-binary tree, the spectrum of the
+    squared envelope is divided by its local median, and multiples of the shaft's and the mains' frequency are left out.
+    A fault is named if four harmonics of its frequency, or those of them that the band shows, together stand out more
+    than noise and other machine parts explain, and at least three of them do so by themselves. The speed must be
+    constant: a `SpeedWarning` says where it plainly is not.
+
+    Parameters
+    ----------
+    x : array_like
+        One channel of a vibration record.
+    rate : float
+        Samples per second.
+    rpm : float
+        The speed of the shaft, to about 0.5 %.
+    bearing : str, BearingOrders or mapping
+        A key of `BEARINGS`, the result of `bearing_orders`, or a mapping such as ``{"outer": 3.585, "inner": 5.415}``.
+    tolerance : float
+        How far the frequency may be from the expected one, relative to it: slip, load and contact angle change it.
+
+    Returns
+    -------
+    Diagnosis
+        The named fault or None, and the evidence for each, strongest first.
+
+    Examples
+    --------
+    >>> import sparsegauge as sg
+    >>> record = sg.bearing_record("inner", rng=1)
+    >>> sg.diagnose(record.x, record.rate, record.rpm, "6205").fault
+    'inner'
+    >>> healthy = sg.bearing_record("none", rng=1)
+    >>> print(sg.diagnose(healthy.x, healthy.rate, healthy.rpm, "6205").fault)
+    None
+    """
+    samples, rate, rpm = check_record(x), check_rate(rate), check_rpm(rpm)
+    check_turns(len(samples), rate, rpm)
+    tolerance = TOLERANCE.check(tolerance)
+    orders = find_orders(bearing)
+    shaft = rpm / 60
+    notice = check_speed(samples, rate, shaft)
+    if notice:
+        warnings.warn(notice, SpeedWarning, stacklevel=2)
+    known = {fault: order for fault, order in orders.items() if not math.isnan(order)}
+    every = list(_all_lines(samples, rate, shaft, max(known.values())))
+    findings = [
+        finding
+        for fault, order in known.items()
+        if (finding := _find(every, fault, order * shaft, tolerance, shaft, orders)) is not None
+    ]
+    findings.sort(key=lambda finding: (not finding.named, -finding.score))
+    fault = findings[0].fault if findings and findings[0].named else None
+    return Diagnosis(fault, findings, orders, rpm, rate, samples)
+
+
+def _all_lines(x: Any, rate: float, shaft: float, highest_order: float) -> Iterator[Lines]:
+    """The lines of every band that is wide enough to show a few harmonics of every fault."""
+    spectrum = whiten(record_spectrum(x))
+    highest = (HARMONICS + 0.5) * highest_order * shaft
+    narrowest = NARROWEST * highest_order * shaft / USABLE_WIDTH
+    most = int(math.log2(len(x) / 32))
+    levels = max(0, min(DEEPEST, most, int(math.log2(max(1.0, rate / 2 / narrowest)))))
+    known = [shaft, *MAINS]
+    for group in lay_out("1/3-binary", levels, rate, len(x)):
+        bank = filter_bank(spectrum, len(x), rate, group)
+        yield find_lines(bank, group, min(highest, USABLE_WIDTH * group[0].width), known)
+
+
+def _find(
+    every: list[Lines], fault: str, expected: float, tolerance: float, shaft: float, orders: BearingOrders
+) -> Finding | None:
+    """The strongest evidence for one fault among all bands."""
+    best: tuple[Comb, Lines] | None = None
+    for lines in every:
+        comb = find_comb(lines, expected, tolerance)
+        if comb is not None and (best is None or comb.score > best[0].score):
+            best = comb, lines
+    if best is None:
+        return None
+    comb, lines = best
+    numbers = np.arange(1, len(comb.prominences) + 1)
+    harmonics = [
+        Harmonic(int(number), float(number * comb.frequency), float(prominence))
+        for number, prominence in zip(numbers, comb.prominences, strict=True)
+    ]
+    prominent = int((comb.prominences >= PROMINENT).sum())
+    enough = NAMED_CAGE_SCORE if fault == "cage" else NAMED_SCORE
+    named = comb.score >= enough and prominent >= FEWEST_PROMINENT
+    spacing = orders.cage * shaft if fault == "ball" else shaft
+    sides = _side_bands(lines, comb, spacing) if math.isfinite(spacing) and spacing < comb.frequency else []
+    return Finding(fault, named, comb.score, expected, comb.frequency, harmonics, sides, comb.band)
+
+
+def _side_bands(lines: Lines, comb: Comb, spacing: float) -> list[Harmonic]:
+    places = np.array([comb.frequency - spacing, comb.frequency + spacing])
+    peaks = lines.peaks(places)[lines.bands.index(comb.band)]
+    return [
+        Harmonic(number, float(place), float(peak)) for number, place, peak in zip((-1, 1), places, peaks, strict=True)
+    ]

@@ -1,0 +1,84 @@
+"""What is measured in a band: the envelope, its spectrum or the samples, by a metric."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from .._arrays import Array
+from .._platform.threads import run
+from .bands import Band
+from .filters import Bank, envelope_spectra, filter_bank
+from .whitening import noise_floor
+
+QUANTITIES = ("envelope spectrum", "envelope", "squared envelope", "samples")
+USABLE_WIDTH = 0.9  # beyond this share of a band's width, its envelope spectrum has next to no noise to compare with
+LEAST_SHARE = 1 / 3  # of the range of the envelope spectrum that a band must be wide enough to show
+FEWEST_LINES = 16  # of an envelope spectrum that is measured
+SHAFT_LINES = 2  # lines on either side of a harmonic of the shaft that are left out
+
+
+@dataclass(frozen=True)
+class Setting:
+    """What is measured in each band: the quantity, its metric, and the range of the envelope spectrum.
+
+    `shaft` is the frequency in hertz at whose multiples lines are left out. With `relative`, an envelope spectrum is
+    divided by its own floor: what falls smoothly with the frequency, as with random knocks, is then no sparsity.
+    """
+
+    on: str
+    metric: str
+    parameters: dict[str, Any]
+    function: Callable[[Array], Array] = field(repr=False)
+    sparser: str
+    frequencies: tuple[float, float]
+    shaft: float | None
+    relative: bool = False
+
+    def measure(self, bank: Bank) -> Array:
+        """Return the metric's value in each band of a bank; NaN where it is too narrow."""
+        if self.on == "envelope spectrum":
+            return self._measure_spectra(bank)
+        if self.on == "samples":
+            return self.function(np.ascontiguousarray(bank.values.real))
+        squares = bank.squared_envelopes
+        return self.function(np.sqrt(squares) if self.on == "envelope" else squares)
+
+    def _measure_spectra(self, bank: Bank) -> Array:
+        low, high = self.usable_range(bank.width)
+        if high < LEAST_SHARE * self.frequencies[1]:
+            return np.full(len(bank.values), np.nan)
+        spectra = envelope_spectra(bank, low, high)
+        lines = spectra.values / noise_floor(spectra.values) if self.relative else spectra.values
+        rows = lines[:, self.kept_lines(spectra.frequencies)]
+        return self.function(rows) if rows.shape[-1] >= FEWEST_LINES else np.full(len(rows), np.nan)
+
+    def usable_range(self, width: float) -> tuple[float, float]:
+        """Return the part of the range of the envelope spectrum that bands of this width show."""
+        low, high = self.frequencies
+        return low, min(high, USABLE_WIDTH * width)
+
+    def kept_lines(self, frequencies: Array) -> NDArray[np.bool_]:
+        """Tell which lines of an envelope spectrum are no harmonics of the shaft."""
+        if self.shaft is None or len(frequencies) < 2:
+            return np.ones(len(frequencies), dtype=bool)
+        resolution = frequencies[1] - frequencies[0]
+        nearest = np.maximum(1.0, np.round(frequencies / self.shaft)) * self.shaft
+        kept: NDArray[np.bool_] = np.abs(frequencies - nearest) > (SHAFT_LINES + 0.5) * resolution
+        return kept
+
+
+def measure_bands(
+    spectrum: NDArray[np.complex128], samples: int, rate: float, groups: list[list[Band]], settings: Sequence[Setting]
+) -> Array:
+    """Return values[setting, band], for all bands of all groups."""
+
+    def measure_group(group: list[Band]) -> Array:
+        bank = filter_bank(spectrum, samples, rate, group)
+        return np.stack([setting.measure(bank) for setting in settings])
+
+    return np.concatenate(run(measure_group, groups), axis=-1)

@@ -1,0 +1,79 @@
+"""Does the shaft turn at the speed that is given, and at the same speed throughout?"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+import scipy.fft
+
+from .._arrays import Array
+from .whitening import noise_floor
+
+TURNS_PER_PIECE = 40
+MOST_PIECES = 12
+FEWEST_PIECES = 4
+SEARCH = 0.12  # how far from the given speed it is looked for, relative to it
+SHAFT_HARMONICS = 10
+CLEAR_SCORE = 14.0  # of the harmonics in one piece, to take its speed for known
+CLEAR_LEAD = 1.25  # over the best score at other speeds
+PLAIN_VARIATION = 0.02
+PLAIN_DIFFERENCE = 0.02
+
+
+class SpeedWarning(UserWarning):
+    """The speed of the shaft varies, or is not the one given: lines of a fault are smeared, or elsewhere."""
+
+
+class _Estimate(NamedTuple):
+    frequency: float
+    clear: bool
+
+
+def check_speed(x: Array, rate: float, shaft: float) -> str | None:
+    """Return a sentence if the record's own harmonics say that the speed varies, or is not the one given."""
+    speeds = _track(x, rate, shaft)
+    if len(speeds) < FEWEST_PIECES:
+        return None
+    low, middle, high = float(speeds.min()), float(np.median(speeds)), float(speeds.max())
+    if _drifts(speeds) and high - low > PLAIN_VARIATION * middle:
+        return (
+            f"the speed varies from {60 * low:.0f} to {60 * high:.0f} rpm during the record; the lines of a fault are "
+            "smeared: take a part of constant speed, or resample by the angle of the shaft"
+        )
+    if high - low <= PLAIN_VARIATION * middle and abs(middle - shaft) > PLAIN_DIFFERENCE * shaft:
+        return f"the record's harmonics say {60 * middle:.0f} rpm, and {60 * shaft:.0f} rpm is given; check the speed"
+    return None
+
+
+def _track(x: Array, rate: float, shaft: float) -> Array:
+    """The speeds in pieces of the record, where their harmonics are clear."""
+    length = int(TURNS_PER_PIECE * rate / shaft)
+    pieces = min(MOST_PIECES, 2 * (len(x) // length) - 1)
+    if pieces < FEWEST_PIECES:
+        return np.empty(0)
+    starts = np.linspace(0, len(x) - length, pieces).astype(int)
+    estimates = [_estimate(x[start : start + length], rate, shaft) for start in starts]
+    return np.array([estimate.frequency for estimate in estimates if estimate.clear])
+
+
+def _drifts(speeds: Array) -> bool:
+    """Whether neighbouring pieces differ less than distant ones: a speed that varies does so smoothly."""
+    steps = np.abs(np.diff(speeds)).sum()
+    return bool(steps < 2.5 * (speeds.max() - speeds.min()))
+
+
+def _estimate(piece: Array, rate: float, shaft: float) -> _Estimate:
+    """The speed whose harmonics stand out most in the spectrum of a piece."""
+    size = scipy.fft.next_fast_len(2 * len(piece))
+    magnitudes = np.abs(scipy.fft.rfft(piece * np.hanning(len(piece)), size))
+    resolution = rate / size
+    count = min(len(magnitudes), int((SHAFT_HARMONICS + 2) * shaft * (1 + SEARCH) / resolution))
+    prominences = magnitudes[:count] / np.maximum(noise_floor(magnitudes[:count], 120), np.finfo(float).tiny)
+    speeds = shaft * np.linspace(1 - SEARCH, 1 + SEARCH, 481)
+    at = np.rint(np.arange(1, SHAFT_HARMONICS + 1)[:, None] * speeds / resolution).astype(int)
+    scores = np.log1p(prominences[np.minimum(at, count - 1)] ** 2 * np.log(2)).sum(axis=0)
+    best = int(scores.argmax())
+    elsewhere = np.abs(speeds - speeds[best]) > 0.015 * shaft
+    clear = scores[best] >= CLEAR_SCORE and scores[best] >= CLEAR_LEAD * scores[elsewhere].max()
+    return _Estimate(float(speeds[best]), bool(clear))
