@@ -33,9 +33,9 @@ types: $(READY)
 bench: kernels
 	$(BIN)/python -m benchmarks
 
-# Solvers that only benchmarks/ compares with.
+# Packages that only benchmarks/ compares with.
 peers: $(READY)
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check "celer>=0.7.4,<1" "skglm>=0.5,<1"
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check "celer>=0.7.4,<1" "skglm>=0.5,<1" "pysdkit>=0.5,<0.6"
 
 report: kernels
 	$(BIN)/sparsegauge report -o report.html
