@@ -259,6 +259,61 @@ def speed(records: list[Record]) -> Iterator[str]:
         yield f"| {label} | {np.median(ratios):.2f} ({min(ratios):.2f} to {max(ratios):.2f}) |"
 
 
+def kurtogram_responses(levels: int, frequencies: np.ndarray) -> Iterator[tuple[int, np.ndarray]]:
+    """PySDKit's cascade of filters as one response per band, with the row of its map, from the lowest band up.
+
+    Decimation by 2 doubles frequencies, and the upper half of a split is then turned by half a turn per sample.
+    """
+    from pysdkit.utils._kurtogram import analytic_filters
+
+    low, high, *thirds = analytic_filters()
+
+    def response(taps: np.ndarray, at: np.ndarray) -> np.ndarray:
+        return np.polynomial.polynomial.polyval(np.exp(-2j * np.pi * at), taps)
+
+    def split(level: int, at: np.ndarray, gain: np.ndarray) -> Iterator[tuple[int, np.ndarray]]:
+        if level + 1 < levels:
+            for taps in thirds:
+                yield 2 * level + 2, gain * response(taps, at)
+        if level < levels:
+            for taps, turn in ((low, 0.0), (high, 0.5)):
+                below = gain * response(taps, at)
+                yield 2 * level + 1, below
+                yield from split(level + 1, 2 * at + turn, below)
+
+    yield from split(0, frequencies, np.ones(len(frequencies), dtype=complex))
+
+
+def agreement(records: list[Record]) -> Iterator[str]:
+    """How far PySDKit's map of kurtosis is from that of `sparsegauge.kurtosis`, with its filters and with ours."""
+    from pysdkit.utils import fast_kurtogram
+
+    levels = 4
+    yield "| record | bands | with PySDKit's filters: median and largest difference | with our filters: median |"
+    yield "|---|--:|--:|--:|"
+    damaged = [record for record in records if record.fault in ("outer", "inner")]
+    for record in damaged[::5]:
+        x = record.x - record.x.mean()
+        theirs = fast_kurtogram(x, levels, record.rate)[0]
+        spectrum, places = np.fft.fft(x), np.fft.fftfreq(len(x))
+        found: dict[int, list[float]] = {}
+        for row, response in kurtogram_responses(levels, places):
+            found.setdefault(row, []).append(float(sg.kurtosis(np.abs(np.fft.ifft(spectrum * response)))) + 3)
+        ours = sg.band_map(x, record.rate, metric="kurtosis", on="envelope", levels=levels)
+        by_count: dict[int, list[float]] = {}
+        for band, value in zip(ours.bands, ours.values, strict=True):
+            by_count.setdefault(round(record.rate / 2 / band.width), []).append(float(value) + 3)
+        same, other = [], []
+        for row, values in found.items():
+            columns = theirs.shape[1] // len(values)
+            for k, value in enumerate(values):
+                peer = theirs[row, k * columns + columns // 2] + 2
+                if peer > 2:  # it writes 0 for all that is below
+                    same.append(abs(value / peer - 1))
+                    other.append(abs(by_count[len(values)][k] / peer - 1))
+        yield f"| {record.name} | {len(same)} | {np.median(same):.2%}, {max(same):.2%} | {np.median(other):.0%} |"
+
+
 PARTS = {part.__name__: part for part in (metrics, diagnoses, thresholds, disturbances, false_alarms, speed, agreement)}
 
 

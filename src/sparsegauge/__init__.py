@@ -15,6 +15,7 @@ _PUBLIC = {
         "InvalidInput",
         "MissingExtra",
         "SparsegaugeError",
+        "SpeedWarning",
         "StaleStudy",
         "StoreInUse",
         "StudyWarning",
@@ -54,7 +55,6 @@ _PUBLIC = {
     "vibration.bearings": ("BEARINGS", "bearing_orders"),
     "vibration.diagnosis": ("Diagnosis", "diagnose"),
     "vibration.simulated": ("bearing_record",),
-    "vibration.speed": ("SpeedWarning",),
     "recovery.ascent": ("GDSAscent",),
     "recovery.baselines": (
         "BasisPursuit",

@@ -20,6 +20,7 @@ from .errors import CellFailed as CellFailed
 from .errors import InvalidInput as InvalidInput
 from .errors import MissingExtra as MissingExtra
 from .errors import SparsegaugeError as SparsegaugeError
+from .errors import SpeedWarning as SpeedWarning
 from .errors import StaleStudy as StaleStudy
 from .errors import StoreInUse as StoreInUse
 from .errors import StudyWarning as StudyWarning
@@ -83,7 +84,6 @@ from .vibration.bearings import bearing_orders as bearing_orders
 from .vibration.diagnosis import Diagnosis as Diagnosis
 from .vibration.diagnosis import diagnose as diagnose
 from .vibration.simulated import bearing_record as bearing_record
-from .vibration.speed import SpeedWarning as SpeedWarning
 
 __version__: str
 

@@ -52,3 +52,7 @@ class Undefined(Exception):
 
 class Illegal(ValueError):
     """In an audit: the second signal does not follow from the first by the criterion's transformation."""
+
+
+class SpeedWarning(UserWarning):
+    """The speed of the shaft varies, or is not the one given: lines of a fault are smeared, or elsewhere."""

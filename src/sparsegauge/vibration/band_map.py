@@ -178,7 +178,8 @@ def band_map(
     rate : float
         Samples per second.
     metric : str, Metric or callable
-        A metric of the catalogue `METRICS`, by its name or itself, or a function from a vector of magnitudes to a number, larger for sparser.
+        A metric of the catalogue `METRICS`, by its name or itself, or a function from a vector of magnitudes to a
+        number, larger for sparser.
     order : float, optional
         The order of ``metric="gds"``, which it implies.
     on : str

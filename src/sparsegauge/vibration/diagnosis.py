@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from .._arrays import Parameter
+from ..errors import SpeedWarning
 from .band_map import BandMap, band_map
 from .bands import Band, lay_out
 from .bearings import BearingOrders, find_orders
@@ -19,7 +20,7 @@ from .combs import HARMONICS, Comb, Lines, find_comb, find_lines
 from .filters import filter_bank, record_spectrum
 from .quantities import USABLE_WIDTH
 from .record import check_rate, check_record, check_rpm, check_turns
-from .speed import SpeedWarning, check_speed
+from .speed import check_speed
 from .whitening import whiten
 
 if TYPE_CHECKING:

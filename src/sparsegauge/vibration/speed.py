@@ -21,10 +21,6 @@ PLAIN_VARIATION = 0.02
 PLAIN_DIFFERENCE = 0.02
 
 
-class SpeedWarning(UserWarning):
-    """The speed of the shaft varies, or is not the one given: lines of a fault are smeared, or elsewhere."""
-
-
 class _Estimate(NamedTuple):
     frequency: float
     clear: bool
