@@ -26,6 +26,10 @@ class StaleStudy(SparsegaugeError):
     """A store holds results of a study that differs from the one now asked for."""
 
 
+class ClusterLost(SparsegaugeError):
+    """The scheduler or the pool that a study ran on has ended; what was finished is stored."""
+
+
 class StoreInUse(SparsegaugeError):
     """Another process is writing to the store of a study."""
 

@@ -285,7 +285,8 @@ def test_an_interrupt_does_not_wait_for_what_was_called_off(tmp_path, monkeypatc
 
 def test_a_worker_of_another_version_is_refused(tmp_path, monkeypatch):
     work = run._work
-    monkeypatch.setattr(run, "_work", lambda *task: work(*task)._replace(version="0.0.1"))
+    other = run.versions_here() | {"sparsegauge": "0.0.1"}
+    monkeypatch.setattr(run, "_work", lambda *task: work(*task)._replace(versions=other))
     with pytest.raises(sg.StaleStudy, match=r"has sparsegauge 0\.0\.1"):
         sg.run_study(STUDY, tmp_path, executor=InOrder())
     assert study_status(tmp_path).done == 0

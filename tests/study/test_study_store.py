@@ -233,8 +233,8 @@ def test_another_version_of_the_package_may_read_but_not_add(filled, table, monk
 
 
 def test_other_versions_of_libraries_are_noted(filled, monkeypatch):
-    versions = manifest._versions()
-    monkeypatch.setattr(manifest, "_versions", lambda: versions | {"numpy": "99.0"})
+    versions = manifest.versions_here()
+    monkeypatch.setattr(manifest, "versions_here", lambda: versions | {"numpy": "99.0"})
     with pytest.warns(StudyWarning, match="numpy: '.*' in the store, '99.0' now"):
         sg.run_study(STUDY, filled)
     sg.run_study(STUDY, filled)  # said once
@@ -472,9 +472,10 @@ def test_a_study_without_orders_and_noise_has_no_such_columns(tmp_path):
 
 def test_timings_are_a_table_of_their_own(filled, table):
     found = timings(filled)
-    assert list(found.columns)[-4:] == ["seconds", "worker", "session", "finished"]
+    own = ["seconds", "worker", "versions", "session", "finished"]
+    assert list(found.columns)[-5:] == own
     assert len(found) == len(list(STUDY.cells()))
-    assert not {"seconds", "worker", "session", "finished"} & {*table.columns, *sg.study_dataset(filled).variables}
+    assert not {*own} & {*table.columns, *sg.study_dataset(filled).variables}
 
 
 def test_exports_hold_the_same(filled, table, tmp_path):

@@ -10,6 +10,8 @@ import tempfile
 from collections.abc import Iterator
 from pathlib import Path
 
+from .locks import try_lock
+
 PREFIX = "sparsegauge-"
 LOCK = ".in-use"
 
@@ -21,7 +23,7 @@ def scratch_directory() -> Iterator[Path]:
         directory = Path(name)
         handle = os.open(directory / LOCK, os.O_CREAT | os.O_RDWR, 0o600)
         try:
-            _try_lock(handle)
+            try_lock(handle)
             yield directory
         finally:
             os.close(handle)
@@ -31,7 +33,6 @@ def remove_abandoned_scratch() -> list[Path]:
     """Remove the directories that killed processes of this user left behind, and return them.
 
     A directory is abandoned if nobody holds its lock: the system gives up the locks of a process that ends in any way.
-    Systems without such locks (Windows) keep their directories until the system cleans up.
     """
     removed = []
     for directory in Path(tempfile.gettempdir()).glob(f"{PREFIX}*"):
@@ -55,19 +56,6 @@ def _is_abandoned(directory: Path) -> bool:
     except OSError:
         return False  # being made, or not ours
     try:
-        return _try_lock(handle)
+        return try_lock(handle)
     finally:
         os.close(handle)
-
-
-def _try_lock(handle: int) -> bool:
-    """Whether the lock was free, and is now held until the handle is closed."""
-    try:
-        import fcntl
-    except ImportError:
-        return False
-    try:
-        fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
-    except OSError:
-        return False
-    return True

@@ -77,6 +77,14 @@ def status(store: StoreArgument) -> None:
     print(_line(found))
     for part in found.damaged:
         print(f"{printable(part)}; running the study again repairs it")
+    if len(found.versions) > 1:
+        print("computed with several versions, which may round otherwise:")
+        print("\n".join(f"  {printable(versions)}" for versions in found.versions))
+    if found.unlisted:
+        print(
+            f"{len(found.unlisted)} parts are in no journal of this store, such as {printable(found.unlisted[0])}: "
+            "they were copied without their journal, or forged; delete them to compute their rows again"
+        )
 
 
 @study.command(epilog="Example: sparsegauge study export smoke -o smoke.parquet")

@@ -6,10 +6,12 @@ import contextlib
 import os
 import socket
 import time
+from collections.abc import Iterable
 from pathlib import Path
 
 from .._platform.files import replace_file
-from ..errors import StoreInUse
+from .._platform.locks import NotRegularFile, open_regular, try_lock
+from ..errors import InvalidInput, StoreInUse
 
 TRIES, PAUSE = 5, 0.1  # somebody who only asks whether it is locked holds it for a moment
 
@@ -36,11 +38,13 @@ class Lock:
     def __enter__(self) -> None:
         path = self.directory / "lock"
         try:
-            self.handle = os.open(path, os.O_RDWR | os.O_CREAT, 0o666)
+            self.handle = open_regular(path, os.O_RDWR | os.O_CREAT)
+        except NotRegularFile as error:
+            raise InvalidInput(f"{path} {error}; this store was tampered with: do not use it") from error
         except OSError as error:
             raise OSError(error.errno, f"cannot be written ({error.strerror})", str(path)) from error
         for attempt in range(TRIES):
-            if _locked(self.handle):
+            if try_lock(self.handle):
                 break
             if attempt == TRIES - 1:
                 owner = os.read(self.handle, 200).decode(errors="replace").strip() or "another process"
@@ -50,7 +54,8 @@ class Lock:
         _held.add(self.handle)
         with contextlib.suppress(OSError):  # a full disk is reported where it matters
             os.ftruncate(self.handle, 0)
-            os.pwrite(self.handle, f"process {os.getpid()} on {socket.gethostname()}\n".encode(), 0)
+            os.lseek(self.handle, 0, os.SEEK_SET)
+            os.write(self.handle, f"process {os.getpid()} on {socket.gethostname()}\n".encode())
 
     def __exit__(self, *_: object) -> None:
         if self.handle in _held:  # not in a forked child
@@ -61,29 +66,27 @@ class Lock:
 def is_locked(directory: Path) -> bool:
     """Whether a process is writing to the store."""
     try:
-        handle = os.open(directory / "lock", os.O_RDONLY)
-    except OSError:
+        handle = open_regular(directory / "lock", os.O_RDONLY if os.name != "nt" else os.O_RDWR)
+    except (OSError, NotRegularFile):
         return False
     try:
-        return not _locked(handle, shared=True)
+        return not try_lock(handle, shared=True)
     finally:
         os.close(handle)
 
 
-def _locked(handle: int, *, shared: bool = False) -> bool:
-    """Whether the lock could be had."""
-    import fcntl
-
-    try:
-        fcntl.flock(handle, (fcntl.LOCK_SH if shared else fcntl.LOCK_EX) | fcntl.LOCK_NB)
-    except BlockingIOError:
-        return False
-    return True
+def refuse_links(directory: Path, names: Iterable[str]) -> None:
+    """Raise `InvalidInput` if anything of a store is a link: writing through it would change files elsewhere."""
+    for name in names:
+        if (directory / name).is_symlink():
+            raise InvalidInput(f"{directory / name} is a link; this store was tampered with: do not use it")
 
 
 def write_to_store(path: Path, data: bytes) -> None:
     """Write a file of a store in one step; an error says that what was stored before is safe."""
     try:
+        if path.is_symlink():
+            path.unlink()  # else the file that the link leads to would be replaced
         replace_file(path, data)
     except OSError as error:
         reason = f"cannot be written ({error.strerror}); what is stored is safe: mend this and run again to go on"

@@ -16,6 +16,7 @@ from typing import Any
 from .. import __version__, _compiled
 from ..errors import InvalidInput, StaleStudy, StudyWarning
 from .disk import write_to_store
+from .journal import FOLDER
 from .plan import Study
 
 FORMAT = 1
@@ -34,7 +35,7 @@ class Manifest:
     def read(cls, directory: Path) -> Manifest:
         """That of a store, or an error that says why there is none."""
         path = directory / "manifest.json"
-        if not path.is_file():
+        if path.is_symlink() or not path.is_file():
             raise InvalidInput(f"{directory} is no store of a study: it has no manifest.json")
         try:
             words = json.loads(path.read_text(encoding="utf-8"))
@@ -55,7 +56,7 @@ class Manifest:
     @classmethod
     def settled(cls, directory: Path, study: Study) -> Manifest:
         """Made, or compared with the study; the versions that are about to add to the store are noted."""
-        now = _versions()
+        now = versions_here()
         if not (directory / "manifest.json").exists():
             _refuse_other_files(directory)
             manifest = cls(study, (), _fingerprint(study))
@@ -83,7 +84,7 @@ def _fingerprint(study: Study) -> str:
     return hashlib.sha256(text.encode()).hexdigest()
 
 
-def _versions() -> dict[str, str]:
+def versions_here() -> dict[str, str]:
     """Return the versions of everything that results may depend on."""
     modules = {name: str(importlib.import_module(name).__version__) for name in ("numpy", "scipy")}
     return {
@@ -106,7 +107,7 @@ def _refuse_another_study(directory: Path, manifest: Manifest, study: Study) -> 
 
 
 def _refuse_other_files(directory: Path) -> None:
-    others = {entry.name for entry in directory.iterdir()} - {"lock", *PLACES}
+    others = {entry.name for entry in directory.iterdir()} - {"lock", FOLDER, *PLACES}
     others = {name for name in others if not name.endswith(".tmp")}
     if others:
         raise InvalidInput(f"{directory} holds other files ({min(others)}); a store wants a directory of its own")

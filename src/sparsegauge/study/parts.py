@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -13,6 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .._platform.extras import import_extra
+from .._platform.locks import NotRegularFile, read_regular
 from ..errors import Damaged
 from .plan import AXES, Cell, Study
 
@@ -52,12 +53,14 @@ class Results:
         shape = (*self.study.shape[3:5], first.trials)
         return rows_of(self.study, first, {name: np.zeros(shape, dtype) for name, dtype in MEASURED.items()})
 
-    def put(self, rows: Columns) -> None:
-        """Rows into their places; a row that is there twice is there once."""
+    def put(self, rows: Columns) -> int:
+        """Put rows into their places, where a row that is there twice is there once; return how many are new."""
         place = tuple(_codes(self.study, axis, rows) for axis in (*AXES, "trial"))
+        new = int(np.count_nonzero(~self.present[place]))
         self.present[place] = True
         for name, array in self.values.items():
             array[place] = rows[name]
+        return new
 
 
 def _place(study: Study, cell: Cell) -> tuple[Any, ...]:
@@ -84,8 +87,11 @@ def rows_of(study: Study, cell: Cell, measured: Columns) -> Columns:
     return rows | {name: np.asarray(measured[name], dtype).reshape(count) for name, dtype in MEASURED.items()}
 
 
-def timing_of(cell: Cell, seconds: float, worker: str, session: float) -> Columns:
-    """One row a work unit; `session` is when the run began, `finished` when the unit came back."""
+def timing_of(cell: Cell, seconds: float, worker: str, session: float, versions: Mapping[str, str]) -> Columns:
+    """Return one row for a work unit: who computed it, with which versions, and how long it took.
+
+    `session` is when the run began, `finished` when the unit came back.
+    """
     return {
         "distributions": np.array([cell.distribution], object),
         "nonzeros": np.array([cell.nonzeros]),
@@ -94,6 +100,7 @@ def timing_of(cell: Cell, seconds: float, worker: str, session: float) -> Column
         "trials": np.array([cell.trials]),
         "seconds": np.array([seconds]),
         "worker": np.array([worker], object),
+        "versions": np.array([", ".join(f"{name} {value}" for name, value in versions.items())], object),
         "session": np.array([session]),
         "finished": np.array([time.time()]),
     }
@@ -101,7 +108,7 @@ def timing_of(cell: Cell, seconds: float, worker: str, session: float) -> Column
 
 def empty_timings() -> Columns:
     """No rows, but columns and types."""
-    return {name: column[:0] for name, column in timing_of(Cell("", 0, 0, 0, 0), 0.0, "", 0.0).items()}
+    return {name: column[:0] for name, column in timing_of(Cell("", 0, 0, 0, 0), 0.0, "", 0.0, {}).items()}
 
 
 def joined(columns: list[Columns]) -> Columns:
@@ -155,7 +162,10 @@ def read_parts(
 def _read_part(path: Path, template: Columns, fingerprint: str) -> Columns:
     """A part's columns, with the names and types of the template."""
     arrow, parquet = import_extra("pyarrow", NEEDS), import_extra("pyarrow.parquet", NEEDS)
-    data = path.read_bytes()
+    try:
+        data = read_regular(path)
+    except NotRegularFile as error:
+        raise Damaged(str(error)) from error
     if part_name(data) != path.name:
         raise Damaged("is damaged (its content does not have the checksum in its name)")
     try:
@@ -173,5 +183,5 @@ def _read_part(path: Path, template: Columns, fingerprint: str) -> Columns:
 
 
 def part_name(data: bytes) -> str:
-    """By its checksum: the same rows are the same part."""
+    """Return the name of a part, which is its checksum: the same rows are the same part."""
     return f"part-{hashlib.sha256(data).hexdigest()[:24]}.parquet"

@@ -6,11 +6,14 @@ BLAS works with one thread while cells run, and rows go to their place whatever 
 
 from __future__ import annotations
 
+import asyncio
+import concurrent.futures
 import os
 import socket
 import time
+import warnings
 from collections.abc import Callable, Iterator
-from concurrent.futures import FIRST_COMPLETED, Executor, Future, ThreadPoolExecutor, wait
+from concurrent.futures import FIRST_COMPLETED, BrokenExecutor, Executor, Future, ThreadPoolExecutor, wait
 from itertools import islice
 from os import PathLike
 from typing import Any, NamedTuple
@@ -21,16 +24,19 @@ import scipy.linalg  # noqa: F401 (its BLAS has to be there to be told to use on
 from .. import __version__
 from .._arrays import Array
 from .._platform.blas import one_blas_thread
-from ..errors import CellFailed, InvalidInput, StaleStudy
+from ..errors import CellFailed, ClusterLost, InvalidInput, StaleStudy, StudyWarning
 from ..recovery.problem import Problem
 from ..recovery.quality import mse, relative_error
 from ..simulate import gaussian_matrix
+from .manifest import versions_here
 from .parts import MEASURED, Columns
 from .plan import Cell, Study
 from .sources import draw_signal
 from .store import Status, Store
 
 IN_FLIGHT = 128  # futures of an executor that does not say how many workers it has
+PATIENCE = 30.0  # seconds without a finished cell, after which the cluster is asked whether it has workers
+KILLED_WORKER = "KilledWorker"  # what Dask raises for a task whose workers died three times
 LAST_WAIT = 60.0  # seconds that a study that is stopped gives to cells under way
 
 Progress = Callable[[Status], Any]
@@ -57,7 +63,7 @@ class Finished(NamedTuple):
     measured: Columns
     seconds: float
     worker: str
-    version: str
+    versions: dict[str, str]
 
 
 def draw_trial(study: Study, cell: Cell, trial: int) -> Trial:
@@ -150,6 +156,10 @@ class _Run:
         self.flying: dict[Future[Finished], Cell] = {}
         self.began, self.started_with = time.monotonic(), store.results.done
         self.done = self.started_with
+        self.failed: list[str] = []
+        self.missed_workers = False
+        self.client: Any = None  # of a Dask cluster
+        self.known_versions = [versions_here()]
 
     def go(self, executor: Executor | None) -> Status:
         missing = self.store.results.missing()
@@ -166,17 +176,23 @@ class _Run:
     def status(self, *, running: bool = True) -> Status:
         elapsed = time.monotonic() - self.began
         rate = (self.done - self.started_with) / elapsed if elapsed > 0 else 0.0
-        return Status(self.done, self.study.total, rate or float("nan"), running=running)
+        return Status(self.done, self.study.total, rate or float("nan"), running=running, failed=tuple(self.failed))
 
     def _loop(self, executor: Executor, cells: Iterator[Cell]) -> None:
-        most = _in_flight(executor)
+        most, self.client = _in_flight(executor), getattr(executor, "_client", None)
+        if self.client is not None:
+            for worker, versions in self.client.run(versions_here).items():
+                self._check_versions(worker, versions)
         try:
             while True:
                 for cell in islice(cells, most - len(self.flying)):
-                    self.flying[executor.submit(_work, self.study, cell)] = cell
+                    self.flying[_submit(executor, self.study, cell)] = cell
                 if not self.flying:
                     return
-                for future in wait(self.flying, return_when=FIRST_COMPLETED).done:
+                finished = wait(self.flying, timeout=PATIENCE, return_when=FIRST_COMPLETED).done
+                if not finished:
+                    self._look_for_workers()
+                for future in finished:
                     self._take(future)
         except BaseException:
             self._land()
@@ -186,25 +202,62 @@ class _Run:
         cell = self.flying.pop(future)
         try:
             finished = future.result()
+        except (concurrent.futures.CancelledError, asyncio.CancelledError, BrokenExecutor) as error:
+            raise _lost(error) from error
         except Exception as error:
+            if type(error).__name__ == KILLED_WORKER:
+                self._mark_failed(cell)
+                return
+            if isinstance(error, OSError) and self.client is not None:
+                raise _lost(error) from error
             raise CellFailed(f"{cell}: {type(error).__name__}: {error}") from error
-        if finished.version != __version__:
+        self._check_versions(finished.worker, finished.versions)
+        self.done += self.store.add(cell, finished.measured, finished.seconds, finished.worker, finished.versions)
+        self._report()
+
+    def _check_versions(self, worker: str, versions: dict[str, str]) -> None:
+        """Refuse another version of sparsegauge; warn of others that may round otherwise, once per set of versions."""
+        if versions["sparsegauge"] != __version__:
             raise StaleStudy(
-                f"worker {finished.worker} has sparsegauge {finished.version}, and this process {__version__}; "
+                f"worker {worker} has sparsegauge {versions['sparsegauge']}, and this process {__version__}; "
                 "install the same version everywhere"
             )
-        self.store.add(cell, finished.measured, finished.seconds, finished.worker)
-        self.done = self.store.results.done
-        self._report()
+        if versions not in self.known_versions:
+            self.known_versions.append(versions)
+            changes = "; ".join(
+                f"{name} {versions.get(name)} there, {here} here"
+                for name, here in self.known_versions[0].items()
+                if versions.get(name) != here
+            )
+            text = f"worker {worker} has other versions, which may round otherwise: {changes}"
+            warnings.warn(text, StudyWarning, stacklevel=2)
+
+    def _mark_failed(self, cell: Cell) -> None:
+        """Go on without a cell whose workers died; the next run tries it again."""
+        self.failed.append(str(cell))
+        text = f"{cell}: every worker that computed it died; it is marked as failed, and the next run tries it again"
+        warnings.warn(text, StudyWarning, stacklevel=2)
+
+    def _look_for_workers(self) -> None:
+        """Say once that a cluster has no workers."""
+        client = self.client
+        if client is None or self.missed_workers:
+            return
+        if client.status != "running":
+            raise _lost(ConnectionError(f"the client is {client.status}"))
+        if not client.scheduler_info().get("workers"):
+            self.missed_workers = True
+            text = f"the cluster has had no workers for {PATIENCE:g} s; the study waits for some to be started"
+            warnings.warn(text, StudyWarning, stacklevel=2)
 
     def _land(self) -> None:
         """Start nothing more; keep what is finished and, for a while, wait for what is under way."""
         under_way = [future for future in self.flying if not future.cancel()]  # of Dask's, those finished only
         for future in wait(under_way, timeout=LAST_WAIT).done:
-            if future.exception() is None:
-                finished = future.result()
-                if finished.version == __version__:
-                    self.store.add(self.flying[future], finished.measured, finished.seconds, finished.worker)
+            if not future.cancelled() and future.exception() is None:
+                cell, (measured, seconds, worker, versions) = self.flying[future], future.result()
+                if versions["sparsegauge"] == __version__:
+                    self.store.add(cell, measured, seconds, worker, versions)
 
     def _report(self) -> None:
         if self.progress is not None:
@@ -215,7 +268,22 @@ def _work(study: Study, cell: Cell) -> Finished:
     """What a worker does."""
     started = time.perf_counter()
     measured = run_cell(study, cell)
-    return Finished(measured, time.perf_counter() - started, f"{socket.gethostname()}:{os.getpid()}", __version__)
+    return Finished(measured, time.perf_counter() - started, f"{socket.gethostname()}:{os.getpid()}", versions_here())
+
+
+def _submit(executor: Executor, study: Study, cell: Cell) -> Future[Finished]:
+    try:
+        return executor.submit(_work, study, cell)
+    except Exception as error:  # of a Dask client that is closed, or a pool that broke
+        raise _lost(error) from error
+
+
+def _lost(error: BaseException) -> ClusterLost:
+    reason = " ".join(str(error).split())[:200] or type(error).__name__
+    return ClusterLost(
+        f"the scheduler or the pool of workers has ended, or cannot be reached any more ({reason}); what was finished "
+        "is stored: start it again, and run the study again to go on"
+    )
 
 
 def _cores() -> int:

@@ -1,6 +1,7 @@
 """The store of a study: a directory of Parquet parts that are only ever added, and never half written.
 
     manifest.json                    the study, and the versions that worked on it
+    journal/<run>.txt                which parts each run has written, with their checksums
     lock                             held by the one process that writes (an OS lock: it dies with its owner)
     results/part-<checksum>.parquet  rows, finished work units in any order
     timings/part-<checksum>.parquet  how long they took: all that differs between two runs is in here
@@ -26,8 +27,9 @@ import numpy as np
 from .._platform.extras import import_extra
 from .._platform.files import make_directory, sync_directory
 from ..errors import StudyWarning
-from .disk import Lock, is_locked, write_to_store
-from .manifest import PLACES, Manifest
+from .disk import Lock, is_locked, refuse_links, write_to_store
+from .journal import FOLDER, Journal, unlisted_parts
+from .manifest import PLACES, Manifest, versions_here
 from .parts import NEEDS, Columns, Results, empty_timings, encoded, joined, part_name, read_parts, rows_of, timing_of
 from .plan import Cell, Study
 
@@ -44,6 +46,9 @@ class Status:
     rate: float = float("nan")
     damaged: tuple[str, ...] = ()
     running: bool = False
+    unlisted: tuple[str, ...] = ()
+    failed: tuple[str, ...] = ()
+    versions: tuple[str, ...] = ()
 
     @property
     def seconds_left(self) -> float:
@@ -60,6 +65,7 @@ class Store:
     path: Path
     manifest: Manifest
     results: Results
+    journal: Journal
     session: float = field(default_factory=time.time)
     _rows: list[Columns] = field(default_factory=list)
     _timings: list[Columns] = field(default_factory=list)
@@ -73,27 +79,35 @@ class Store:
         import_extra("pyarrow", NEEDS)
         directory = Path(path)
         make_directory(directory)
+        refuse_links(directory, ("manifest.json", FOLDER, *PLACES))
         with Lock(directory):
             manifest = Manifest.settled(directory, study)
             _sweep(directory)
             results, damaged = _read_results(directory, manifest)
             _set_aside(directory, damaged | _read_timings(directory, manifest)[1])
-            store = cls(directory, manifest, results)
+            store = cls(directory, manifest, results, Journal(directory, manifest.fingerprint))
             try:
                 yield store
             finally:
                 store.flush()
 
-    def add(self, cell: Cell, measured: Columns, seconds: float, worker: str) -> None:
-        """A finished work unit; arrays of (noise, order, trial). Written when a part's worth has come together."""
+    def add(
+        self, cell: Cell, measured: Columns, seconds: float, worker: str, versions: Mapping[str, str] | None = None
+    ) -> int:
+        """Add a finished work unit, as arrays of (noise, order, trial), and write a part when it is time to.
+
+        `versions` are those of the worker that computed it; by default those of this process. Returns how many rows
+        were not there before.
+        """
         rows = rows_of(self.manifest.study, cell, measured)
-        self.results.put(rows)
+        new = self.results.put(rows)
         self._rows.append(rows)
-        self._timings.append(timing_of(cell, seconds, worker, self.session))
+        self._timings.append(timing_of(cell, seconds, worker, self.session, versions or versions_here()))
         now = time.monotonic()
         due = now - self._written >= min(max(SHARE * (now - self._opened), SHORTEST), LONGEST)
         if due or sum(len(rows["trial"]) for rows in self._rows) >= MOST_ROWS:
             self.flush()
+        return new
 
     def flush(self) -> None:
         """Write what was added. Interrupted and called again, it writes the same parts again, under the same names."""
@@ -101,7 +115,9 @@ class Store:
             return
         for place, columns in (("results", self._rows), ("timings", self._timings)):
             data = encoded(joined(columns), self.manifest.fingerprint)
-            write_to_store(self.path / place / part_name(data), data)
+            name = f"{place}/{part_name(data)}"
+            self.journal.note(name, data)
+            write_to_store(self.path / name, data)
         self._rows, self._timings, self._written = [], [], time.monotonic()
 
 
@@ -153,7 +169,10 @@ def study_status(path: str | PathLike[str]) -> Status:
     timings, also = _read_timings(directory, manifest)
     named = tuple(f"{name} {reason}" for name, reason in (damaged | also).items())
     rate = _rate(timings) * manifest.study.shape[3] * manifest.study.shape[4]
-    return Status(results.done, manifest.study.total, rate, named, is_locked(directory))
+    unlisted = unlisted_parts(directory, manifest.fingerprint, PLACES)
+    versions = tuple(sorted(set(timings["versions"].tolist())))
+    running = is_locked(directory)
+    return Status(results.done, manifest.study.total, rate, named, running, unlisted, versions=versions)
 
 
 def _rate(timings: Columns) -> float:

@@ -1,0 +1,243 @@
+"""Stores that somebody has tampered with, and clusters that fall apart."""
+
+from __future__ import annotations
+
+import contextlib
+import io
+import json
+import os
+import shutil
+import time
+import warnings
+from concurrent.futures import BrokenExecutor, CancelledError, Future, ThreadPoolExecutor
+from types import SimpleNamespace
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+
+import sparsegauge as sg
+from sparsegauge.cli import main
+from sparsegauge.errors import ClusterLost, StudyWarning
+from sparsegauge.study import run as run_module
+from sparsegauge.study.journal import listed_parts
+from sparsegauge.study.parts import part_name
+from sparsegauge.study.store import Store, study_status
+from sparsegauge.study.tables import timings
+
+STUDY = sg.Study(
+    n=12, distributions=["normal"], nonzeros=[2, 3], measurements=[5, 8], orders=[2], signs="random",
+    solver=sg.SPSA(iterations=5), repeats=4, seed=1,
+)  # fmt: skip
+
+
+@pytest.fixture
+def finished(tmp_path):
+    sg.run_study(STUDY, tmp_path / "store")
+    return tmp_path / "store"
+
+
+def part_of(path):
+    return min((path / "results").glob("part-*.parquet"))
+
+
+@pytest.mark.parametrize("name", ["lock", "manifest.json", "results", "timings", "journal"])
+def test_a_link_in_a_store_is_refused_and_what_it_leads_to_stays(finished, tmp_path, name):
+    precious = tmp_path / "precious"
+    if (finished / name).is_dir():
+        shutil.copytree(finished / name, precious)
+        (precious / ".draft.tmp").write_text("not a draft of ours", encoding="utf-8")
+        shutil.rmtree(finished / name)
+    else:
+        precious.write_text("precious", encoding="utf-8")
+        (finished / name).unlink()
+    (finished / name).symlink_to(precious)
+    before = sorted(path.name for path in precious.iterdir()) if precious.is_dir() else precious.read_bytes()
+    with pytest.raises(sg.InvalidInput, match="is a link"):
+        sg.run_study(STUDY, finished)
+    after = sorted(path.name for path in precious.iterdir()) if precious.is_dir() else precious.read_bytes()
+    assert after == before
+
+
+@pytest.mark.parametrize("kind", ["pipe", "link", "directory"])
+def test_a_part_that_is_no_regular_file_is_set_aside(finished, tmp_path, kind):
+    table = sg.load_study(finished)
+    part = part_of(finished)
+    if kind == "link":
+        part.rename(tmp_path / "elsewhere")
+        part.symlink_to(tmp_path / "elsewhere")
+    else:
+        part.unlink()
+        (os.mkfifo if kind == "pipe" else os.mkdir)(part)
+    assert "not a regular file" in study_status(finished).damaged[0]
+    with pytest.warns(StudyWarning, match="not a regular file"):
+        sg.run_study(STUDY, finished)
+    assert sg.load_study(finished).equals(table)
+    assert study_status(finished).damaged == ()
+
+
+@pytest.mark.parametrize("kind", ["pipe", "directory"])
+def test_a_lock_that_is_no_regular_file_is_refused(finished, kind):
+    (finished / "lock").unlink()
+    (os.mkfifo if kind == "pipe" else os.mkdir)(finished / "lock")
+    with pytest.raises(sg.InvalidInput, match="not a regular file"):
+        sg.run_study(STUDY, finished)
+    assert not study_status(finished).running
+
+
+def forge(path):
+    """A part with other values, whose name is its checksum."""
+    part = part_of(path)
+    table = pq.read_table(part)
+    changed = table.set_column(table.column_names.index("mse"), "mse", pa.array([0.0] * len(table)))
+    part.unlink()
+    pq.write_table(changed, part)
+    return part.rename(part.with_name(part_name(part.read_bytes())))
+
+
+def test_a_forged_part_with_a_matching_name_is_noticed(finished):
+    assert study_status(finished).unlisted == ()
+    forged = forge(finished)
+    status = study_status(finished)
+    assert status.damaged == ()
+    assert status.unlisted == (f"results/{forged.name}",)
+
+
+def test_a_journal_that_was_altered_lists_nothing_after_the_alteration(finished):
+    (journal,) = (finished / "journal").iterdir()
+    lines = journal.read_text(encoding="ascii").splitlines()
+    fingerprint = json.loads((finished / "manifest.json").read_text(encoding="utf-8"))["fingerprint"]
+    assert len(listed_parts(finished, fingerprint)) == len(lines)
+    name, checksum, chain = lines[0].split()
+    journal.write_text("\n".join([f"{name} {checksum[::-1]} {chain}", *lines[1:]]) + "\n", encoding="ascii")
+    assert listed_parts(finished, fingerprint) == set()
+    journal.write_text("\n".join(lines)[:-3], encoding="ascii")  # cut off by a crash
+    assert len(listed_parts(finished, fingerprint)) == len(lines) - 1
+
+
+def test_stores_that_are_copied_together_with_their_journals_list_all_parts(tmp_path):
+    for name in ("one", "two"):
+        sg.run_study(STUDY, tmp_path / name)
+    shutil.copytree(tmp_path / "two", tmp_path / "one", dirs_exist_ok=True)
+    assert study_status(tmp_path / "one").unlisted == ()
+
+
+def test_an_interrupt_in_the_middle_of_a_line_breaks_no_chain(tmp_path, monkeypatch):
+    with Store.opened(tmp_path / "store", STUDY) as store:
+        store.journal.note("results/a", b"a")
+        with monkeypatch.context() as broken:
+            broken.setattr(os, "fsync", lambda _: (_ for _ in ()).throw(KeyboardInterrupt))
+            with pytest.raises(KeyboardInterrupt):
+                store.journal.note("results/b", b"b")
+        store.journal.note("results/b", b"b")
+        store.journal.note("results/c", b"c")
+        assert listed_parts(tmp_path / "store", store.manifest.fingerprint) == {"results/a", "results/b", "results/c"}
+
+
+class Cluster:
+    """An executor of a cluster that does as it is told with the second cell."""
+
+    _client = SimpleNamespace(status="running", run=lambda function: {"tcp://a:1": function()})
+
+    def __init__(self, outcome):
+        self.outcome, self.count = outcome, 0
+
+    def submit(self, function, *arguments):
+        self.count += 1
+        future = Future()
+        if self.count == 2:
+            self.outcome(future)
+        else:
+            future.set_result(function(*arguments))
+        return future
+
+
+class KilledWorker(Exception):
+    """Named as Dask's."""
+
+
+def raising(error):
+    return lambda future: future.set_exception(error)
+
+
+def cancelled(future):
+    future.cancel()
+    future.set_running_or_notify_cancel()
+
+
+def closed(_):
+    raise RuntimeError("Client is closed")
+
+
+@pytest.mark.parametrize(
+    "outcome",
+    [cancelled, raising(CancelledError()), raising(OSError("Timed out")), raising(BrokenExecutor("gone")), closed],
+    ids=["cancelled", "cancelled by Dask", "connection", "broken pool", "closed"],
+)
+def test_a_scheduler_that_ends_is_a_sentence_about_the_scheduler(tmp_path, outcome):
+    with pytest.raises(ClusterLost, match="scheduler or the pool of workers has ended") as caught:
+        sg.run_study(STUDY, tmp_path / "store", executor=Cluster(outcome))
+    assert "nonzeros" not in str(caught.value)
+    assert study_status(tmp_path / "store").done > 0
+    assert sg.run_study(STUDY, tmp_path / "store").done == STUDY.total
+
+
+def test_a_cell_that_kills_its_workers_is_marked_and_the_study_goes_on(tmp_path):
+    with pytest.warns(StudyWarning, match="every worker that computed it died"):
+        status = sg.run_study(STUDY, tmp_path / "store", executor=Cluster(raising(KilledWorker("x"))))
+    assert status.done == STUDY.total - 4
+    assert len(status.failed) == 1
+    assert sg.run_study(STUDY, tmp_path / "store").done == STUDY.total
+
+
+class Idle:
+    """A Dask client without workers."""
+
+    status = "running"
+
+    def run(self, function):
+        return {}
+
+    def scheduler_info(self):
+        return {"workers": {}}
+
+
+def test_a_cluster_without_workers_is_said_once(tmp_path, monkeypatch):
+    monkeypatch.setattr(run_module, "PATIENCE", 0.05)
+    with ThreadPoolExecutor(1) as pool, warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        pool._client = Idle()
+        pool.submit(time.sleep, 0.5)
+        sg.run_study(STUDY, tmp_path / "store", executor=pool)
+    assert ["no workers" in str(one.message) for one in caught if one.category is StudyWarning] == [True]
+
+
+OTHER = {"numpy": "1.0"}
+
+
+def test_a_cluster_that_mixes_versions_is_named(tmp_path):
+    cluster = Cluster(raising(KilledWorker("x")))
+    cluster.count = 2  # which does nothing wrong then
+    cluster._client = SimpleNamespace(run=lambda function: {"tcp://a:1": function(), "tcp://b:2": function() | OTHER})
+    with pytest.warns(StudyWarning, match=r"worker tcp://b:2 has other versions.*numpy 1.0 there"):
+        sg.run_study(STUDY, tmp_path / "store", executor=cluster)
+
+
+def test_every_cell_records_the_versions_of_its_worker(tmp_path, monkeypatch):
+    here = run_module.versions_here()
+    sets = iter([here, here | OTHER] * 9)
+    monkeypatch.setattr(run_module, "versions_here", lambda: next(sets))
+    with pytest.warns(StudyWarning, match="numpy 1.0"):
+        sg.run_study(STUDY, tmp_path / "store", executor=ThreadPoolExecutor(1))
+    found = set(timings(tmp_path / "store")["versions"])
+    assert len(found) == 2
+    assert any("numpy 1.0" in one for one in found)
+    assert set(study_status(tmp_path / "store").versions) == found
+    assert main_prints(["study", "status", str(tmp_path / "store")]).count("numpy") == 2
+
+
+def main_prints(arguments):
+    out = io.StringIO()
+    with contextlib.redirect_stdout(out), pytest.raises(SystemExit):
+        main(arguments)
+    return out.getvalue()
