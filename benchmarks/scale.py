@@ -1,6 +1,7 @@
 """Recovery where A is too large to write out: an image, growth from 100 to a million unknowns, an ECG.
 
-`python -m benchmarks.scale` writes docs/scale.md and its three pictures (about 15 minutes, most of them the rivals').
+`python -m benchmarks.scale` writes docs/scale.md and its three pictures (about 15 minutes, most of them the rivals'),
+except for the section on many operators, whose table `python -m benchmarks.operators` prints.
 Every run has a process of its own, so that its peak memory is its own; what is compiled is compiled before the clock
 starts. PyLops FISTA is given the exact Lipschitz constant and several weights of the l1 norm, all of which the table
 shows, and SPGL1 solves basis pursuit and basis pursuit denoising.
@@ -324,17 +325,20 @@ and no parameter was chosen on the pictures `ascent` and `aero`.
 262,144 wavelet coefficients ({wavelet}, {level} levels) from {part:.0%} as many measurements: random signs on the
 pixels, the 2-D DCT, and a random {part:.0%} of that. The goal: within {seconds} s and {memory} MB no worse than FISTA
 and SPGL1, with the best of several parameters and {given:.0f} s for each of them. PSNR with a peak of 255. Our solver
-is not told that this is a picture, nor about wavelets: it learns from the iterate at which lags coefficients tend to be
-large together. Two more rows tell what the gain is due to: the thresholds that Stein's estimate chooses and, above all,
-the neighbours, which a random order takes away; the slopes of S_p hardly matter on pictures.
+gets the coefficients as unknowns here and is told neither that this is a picture nor about wavelets: it learns from the
+iterate at which lags coefficients tend to be large together. Two more rows show where the gain comes from: from the
+thresholds that Stein's estimate chooses and, above all, from the neighbours, which a random order takes away. The
+slopes of S_p hardly matter on pictures. `recover(A, y, transform=...)` comes closer still: see the next section.
 
-The rivals minimise l1 in the same orthogonal wavelet basis. Not compared: plug-and-play methods and denoising AMP that
-bring a picture denoiser, total variation, and redundant wavelets. Expect these to come closer on photographs.
+The rivals minimise l1 in the same orthogonal wavelet basis. **Not compared**: plug-and-play methods and denoising AMP,
+which bring a picture denoiser such as BM3D or a trained network, and other methods with redundant wavelets or total
+variation. Expect these to be closer on photographs than l1 is, and some of them closer than we are.
 
 ![camera, recovered](recovery_image.jpg)
 
 {images}
 
+{operators}
 ## Growth
 
 N/32 normal spikes from a random quarter of their DCT, always by the operator alone. Between the two largest sizes time
@@ -416,6 +420,12 @@ def draw_growth(grown: dict[str, list[Result]]) -> None:
     plt.close(figure)
 
 
+def operators_section() -> str:
+    """Return the section of the page whose table `python -m benchmarks.operators` prints, as it is."""
+    text = (DOCS / "scale.md").read_text(encoding="utf-8")
+    return text[text.index("## Many operators") : text.index("## Growth")]
+
+
 def page() -> None:
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
@@ -427,6 +437,7 @@ def page() -> None:
     draw_growth(grown)
     ours = grown["GDSReweighted"]
     text = PAGE.format(
+        operators=operators_section(),
         machine=f"{platform.machine()}, Python {platform.python_version()}", seed=SEED, wavelet=WAVELET, level=LEVEL,
         part=PART, seconds=LIMIT_SECONDS, memory=LIMIT_MEGABYTES, given=RIVAL_SECONDS,
         images=images, growth=growth, ecg=ecg, time_slope=slope(ours, "seconds"), memory_slope=slope(ours, "grown"),

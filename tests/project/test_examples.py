@@ -103,7 +103,7 @@ def test_layers_pruned_by_their_sparsity_keep_more_digits(run):
 def test_the_picture_is_recovered(run):
     text = run("recover_image")
     assert numbers(text, "S_2 of the pixels")[1] > 0.95
-    ours, other = numbers(text, "GDSReweighted"), numbers(text, "least l1 norm")
+    ours, other = numbers(text, "the default"), numbers(text, "least l1 norm")
     assert ours[0] > 29
     assert ours[0] > other[0] + 3
     assert max(ours[1], other[1]) < 1e-9

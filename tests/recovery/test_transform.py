@@ -110,7 +110,7 @@ def test_the_callback_sees_signals():
         ("64 samples", ("haar", (8, 9)), {}),
         ("whole numbers", ("haar", "square"), {}),
         ("even lengths", ("haar", (64, 1)), {}),
-        ("one-dimensional", ("tv", (8, 8)), {}),
+        ("solver cannot be combined", ("tv", (8, 8)), {"solver": sg.OMP()}),
         ("bounds cannot be combined with transform", "haar", {"bounds": (0, None)}),
         ("groups cannot be combined with transform", "haar", {"groups": np.zeros(64)}),
         ("x0 cannot be combined with transform", "haar", {"x0": np.zeros(64)}),

@@ -13,7 +13,9 @@ from numpy.typing import NDArray
 from .._arrays import as_rng
 from .._arrays.systems import as_measurements, as_starts
 from ..errors import InvalidInput
-from .driver import Callback, Iterate, judge
+from ..metrics.gds import gds
+from .analysis import Analysis
+from .driver import Callback, Iterate, drive, judge
 from .exact_search import accepted, drop_negligible, find_exact, has_negligible, searchable
 from .groups import Groups
 from .lattice import as_whole
@@ -31,6 +33,7 @@ from .transform import basis_of
 from .uniqueness import judge_uniqueness
 
 NOT_NEAR = "no exact solution with few enough non-zeros is near this one"
+NEARLY_SPARSE = "the signal is taken as nearly sparse after the transform: no exact fit proves it"
 ONLY_ONE = "A x = y has only one solution, whether it is sparse or not"
 
 
@@ -84,10 +87,10 @@ def recover(
     groups : array, optional
         A label per column of A: coefficients with one label are zero or not together.
     transform : str, (str, shape) or operator, optional
-        Where x itself is not sparse: a wavelet such as "db4", in which it is; "tv" for signals that are piecewise
-        constant; or an orthonormal operator from signals to coefficients. x is the signal, and
-        `Recovery.coefficients` has its coefficients. Pictures need their shape, ``("db4", (128, 128))``, unless A is a
-        PyLops operator, which has it.
+        Where x itself is not sparse: a wavelet such as "db4", in which it is, exactly or nearly; "tv" for signals and
+        pictures that are piecewise constant; or an orthonormal operator from signals to coefficients. x is the signal,
+        and `Recovery.coefficients` has its coefficients. Pictures need their shape, ``("db4", (128, 128))``, unless A
+        is a PyLops operator, which has it.
 
     Returns
     -------
@@ -116,6 +119,11 @@ def recover(
     if transform is not None:
         _check_beside_transform(bounds=bounds, x0=x0, groups=groups)
         basis = basis_of(transform, A, system)
+        if (isinstance(basis, Analysis) or basis.analysis is not None) and system.is_large_operator:
+            system = system.as_operator()
+        if isinstance(basis, Analysis):
+            _check_beside_analysis(solver=solver, joint=joint or None, executor=executor)
+            return _analyse(basis, system, measurements, noise, callback, progress)
         found = recover(
             basis.compose(system),
             basis.measurements(measurements),
@@ -127,7 +135,10 @@ def recover(
             progress=progress,
             joint=joint,
         )
-        return basis.to_signal(found, measurements)
+        is_default = solver is None or isinstance(solver, Portfolio)
+        if basis.analysis is None or system.matrix is not None or not is_default or _is_settled(found, system.m):
+            return basis.to_signal(found, measurements)
+        return _analyse(basis.analysis, system, measurements, noise, callback, progress)
     if not isinstance(joint, bool | np.bool_):
         raise InvalidInput(f"joint must be True or False, got {joint!r}; labels of groups go to groups")
     if groups is not None or (joint and measurements.ndim == 2):
@@ -171,6 +182,46 @@ def _recover_together(
             answers = recover_together(each[0], scaled.y, groups, solver, generator)
         found += [answer if of_a == of_y == 0 else _to_units(answer, of_a, of_y) for answer in answers]
     return found[0] if measurements.ndim == 1 else Recoveries(found)
+
+
+def _is_settled(found: Recovery | Recoveries, m: int) -> bool:
+    """Return whether coefficients are sparse and explain y, or the callback wanted no more."""
+    if isinstance(found, Recoveries):
+        return all(_is_settled(one, m) for one in found)
+    is_sparse = found.success and int(np.count_nonzero(found.x)) < m / 2
+    return is_sparse or found.status == Status.STOPPED_BY_CALLBACK
+
+
+def _analyse(
+    analysis: Analysis,
+    system: System,
+    measurements: NDArray[Any],
+    noise: Any,
+    callback: Callback | None,
+    progress: Progress | None,
+) -> Recovery | Recoveries:
+    """Recover signals that are only nearly sparse after a transform, one after the other."""
+    columns = measurements.reshape(system.m, -1).T
+    found: list[Recovery] = []
+    for y in columns:
+        problem, of_a, of_y = Problem.of(system, np.ascontiguousarray(y), noise=noise).in_safe_units()
+        one = drive(analysis, problem, as_rng(0), _in_units(callback, of_y - of_a))
+        one = one if of_a == of_y == 0 else _to_units(one, of_a, of_y)
+        coefficients = analysis.transform(one.x)
+        fun = float(gds(coefficients, analysis.sparsity_order, zero=np.nan))
+        found.append(replace(one, coefficients=coefficients, fun=fun, certificate_reason=NEARLY_SPARSE))
+        if progress is not None:
+            progress(len(found), len(columns))
+    return found[0] if measurements.ndim == 1 else Recoveries(found)
+
+
+def _check_beside_analysis(**unused: Any) -> None:
+    for name, value in unused.items():
+        if value is not None:
+            raise InvalidInput(
+                f'{name} cannot be combined with transform="tv" for pictures and large operators, which have a method '
+                "of their own; leave it out"
+            )
 
 
 def _check_beside_transform(**unused: Any) -> None:

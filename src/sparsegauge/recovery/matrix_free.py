@@ -18,8 +18,8 @@ IEEE Transactions on Signal Processing 63(8), 2015). Then
 x = (e - d r)/(1 - d), with d the mean derivative of the shrinkage, does not lean on r.
 
 All that holds for matrices whose null space has no preferred directions. Whether it does is seen: Stein's estimate
-says how large the next residual will be. Where that fails, `operator_descent.py` takes over, which needs no such
-thing.
+says how large the next residual will be. Where that fails, `operator_descent.py` and `operator_columns.py`
+take over, which need no such thing.
 """
 
 from __future__ import annotations
@@ -34,7 +34,8 @@ from numpy.typing import NDArray
 from .._arrays import Array
 from .descent import WellOptions
 from .driver import Iterate
-from .operator_descent import Quadratic, choose_columns, follow_path
+from .operator_columns import Choice, Chosen
+from .operator_descent import Quadratic, follow_path
 from .problem import EXACT, Problem
 from .projection import nearest_matrix_free
 from .result import Recovery
@@ -52,7 +53,6 @@ TINY = 1e-7  # tau in units of the rms of x: found
 MOST_UNKNOWNS = 0.9  # of a fit, in units of the number of equations
 NOTHING = 1e-11  # a coefficient that rounding explains, in units of the largest
 SPARSE = 1e-3  # a relative residual that a fit on the support may close
-NOISE_SLACK = 0.05  # of the residual, where noise is told
 BOUNDED_FITS = 20
 LEAST_SQUARES = 500  # steps of the last fit
 
@@ -228,7 +228,9 @@ class _Run:
                 yield Iterate(exact, steps=0, status=Status.CONVERGED)
                 return
             x, settled = yield from self._descend()
-            answer = yield from self._choose_columns(x)
+            answer = self._nearly_exact(x)
+            if answer is None:
+                answer = yield from self._choose_columns(x)
             if answer is not None:
                 yield answer
                 return
@@ -292,31 +294,27 @@ class _Run:
 
     def _choose_columns(self, x: NDArray[Any]) -> Generator[Iterate, None, Iterate | None]:
         """Yield rounds of choosing among the columns that are left; return an answer if it is worth having."""
-        problem = self.problem
-        if problem.bounds is not None:
+        if self.problem.bounds is not None:
             return None
-        rounds = choose_columns(problem, x, self.solve_written_out)
+        choice = Choice(self.problem, self.solve_written_out)
+        rounds = choice.rounds(x)
         while True:
             try:
                 yield Iterate(next(rounds))
             except StopIteration as end:
-                return self._judge_choice(x, *end.value)
+                return self._judge_choice(choice, x, end.value)
 
-    def _judge_choice(self, path: NDArray[Any], x: NDArray[Any], noise: float) -> Iterate | None:
-        """Return the answer on few columns if it explains y, or more of it than the path does with more columns."""
-        problem = self.problem
+    def _judge_choice(self, choice: Choice, path: NDArray[Any], chosen: Chosen) -> Iterate | None:
+        """Return the answer on few columns if it describes y in fewer words than the path does."""
+        problem, x = self.problem, chosen.x
         if x is path:
             return None
         if (exact := self._sparse_fit(x)) is not None:
             return Iterate(exact, steps=0, status=Status.CONVERGED)
-        residual = problem.residual(x)
-        if residual <= problem.tolerance():
-            return Iterate(x, steps=0, status=Status.CONVERGED)
-        fewer = np.count_nonzero(x) < np.count_nonzero(path)
-        if not fewer or residual > max(problem.residual(path), problem.tolerance() * (1 + NOISE_SLACK)):
+        if not choice.description_length(chosen) < choice.description_length(Chosen.of(path)):
             return None
-        if problem.estimate_noise and np.count_nonzero(x) < problem.m / 2:
-            return Iterate(x, steps=0, status=Status.CONVERGED, noise=max(noise, residual / problem.noise_factor))
+        if problem.estimate_noise and chosen.nonzeros < problem.m / 2:
+            return Iterate(x, steps=0, status=Status.CONVERGED, noise=choice.noise_left(chosen))
         return Iterate(self._explaining(x), steps=0, status=Status.CONVERGED)
 
     def _explaining(self, x: NDArray[Any]) -> NDArray[Any]:
@@ -326,13 +324,19 @@ class _Run:
         residual = problem.residual(x)
         if residual <= problem.tolerance():
             return x
-        if residual <= SPARSE * problem.scale and (fitted := self._sparse_fit(x)) is not None:
-            return fitted
+        if (fitted := self._nearly_exact(x)) is not None:
+            return fitted.x
         if problem.bounds is not None:
             return self._within_bounds(x)
         if problem.noise == 0:
             return nearest_matrix_free(problem, x, LEAST_SQUARES)[0]
         return self._within_noise(x)
+
+    def _nearly_exact(self, x: NDArray[Any]) -> Iterate | None:
+        """Return the exact solution on the support of an x that nearly explains y, or None."""
+        if self.problem.residual(x) > SPARSE * self.problem.scale or (fitted := self._sparse_fit(x)) is None:
+            return None
+        return Iterate(fitted, steps=0, status=Status.CONVERGED)
 
     def _within_noise(self, x: NDArray[Any]) -> NDArray[Any]:
         """Conjugate gradients on |A x - y|^2 until it is within the noise: they begin where the noise matters least."""

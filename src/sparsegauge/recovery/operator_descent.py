@@ -1,31 +1,25 @@
-r"""What takes over where message passing is misled: a weighted l1 path by A and A^H, then the few columns it leaves.
+r"""What takes over where message passing is misled: a weighted l1 path by A and A^H.
 
-**The path.** min |A x - y|^2 / 2 + lam sum w |x|, by accelerated proximal gradients that restart where their momentum
+min |A x - y|^2 / 2 + lam sum w |x|, by accelerated proximal gradients that restart where their momentum
 leads uphill (B. O'Donoghue and E. Candès, "Adaptive restart for accelerated gradient schemes", Foundations of
 Computational Mathematics 15, 2015). One measurement in twenty is held out, and lam falls until x explains these no
 better. Then come weights w = (c/eps + 1)^(q-1), with c the magnitudes of x or the mean magnitudes of their neighbours
 (E. Candès, M. Wakin and S. Boyd, "Enhancing sparsity by reweighted l1 minimization", Journal of Fourier Analysis and
 Applications 14, 2008). The held-out measurements choose between these and equal weights. The last steps use all.
-
-**The columns.** Where the path leaves few columns, these are written out, and the reweighting of `descent.py` and the
-spike-and-slab model of `noisy.py` choose among them. What they choose is rarely off by more than a place or two where
-columns next to each other are alike, as those of a convolution are. So the columns beside the chosen ones are let in,
-with those that correlate most with the residual, and the choice is made anew.
+`operator_columns.py` goes on from there where few columns are left.
 """
 
 from __future__ import annotations
 
 import math
 from collections.abc import Callable, Generator
-from dataclasses import replace
 from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from .._arrays import Array
-from .problem import EXACT, Problem
-from .result import Recovery
+from .problem import Problem
 from .shrinkage import neighbours
 
 LEVELS, STEPS_PER_LEVEL, LAST_STEPS = 16, 40, 40  # of the path: lam falls level by level
@@ -35,13 +29,6 @@ FIRST_LEVEL, LAST_LEVEL = 0.1, 1e-5  # lam in units of max |A^H y| / |A|^2
 POWER_ITERATIONS = 30
 SETTLED_STEP = 1e-4  # the relative change of x after which a level ends
 REWEIGHTINGS, STEPS_PER_REWEIGHTING = 3, 25
-FIRST_COLUMNS, MOST_COLUMNS, MOST_ENTRIES = 600, 800, 10_000_000  # that are written out
-NEGLIGIBLE_ENERGY = 1e-3  # of the columns that are left out at first
-RUNAWAY = 10.0  # in units of the path's end: columns that are alike fit noise by large differences
-ROUNDS = 6  # of choosing columns, at most
-REACH = 2  # how far columns beside the chosen ones are let in
-NEWCOMERS = 40  # columns that correlate with the residual
-SIGNIFICANT = 1e-3  # a coefficient in units of the largest
 
 Vector = NDArray[Any]
 Product = Callable[[Vector], Vector]
@@ -163,73 +150,3 @@ class Weights(NamedTuple):
 
 
 WEIGHTS = (Weights(-0.5, 10.0, of_neighbours=True), Weights(0.0, 10.0, of_neighbours=False))
-
-
-def choose_columns(
-    problem: Problem, x: Vector, solve: Callable[[Problem], Recovery]
-) -> Generator[Vector, None, tuple[Vector, float]]:
-    """Yield the answers of rounds that choose among few columns; return the best, and the noise that it leaves.
-
-    The noise is the standard deviation that `solve` estimated; what it was told where the problem says so.
-    """
-    most = min(MOST_COLUMNS, problem.m // 4, MOST_ENTRIES // problem.m)
-    columns = _leading(x, min(most, FIRST_COLUMNS))
-    best, least, noise = x, math.inf, problem.sigma
-    for _ in range(ROUNDS):
-        if not 0 < len(columns) <= most:
-            break
-        found = solve(_restrict(problem, columns))
-        answer = np.zeros(problem.n, np.result_type(x, found.x))
-        answer[columns] = found.x
-        yield answer
-        rest = problem.y - problem.system.forward(answer)
-        size = float(np.linalg.norm(rest))
-        excess = max(size - problem.noise, 0.0) + float(np.count_nonzero(answer)) * EXACT * problem.scale
-        if excess >= least or np.linalg.norm(answer) > RUNAWAY * np.linalg.norm(x):
-            break
-        best, least, noise = answer, excess, found.noise
-        columns = _widen(problem, answer, rest, most)
-    return best, noise
-
-
-def _leading(x: Vector, most: int) -> NDArray[np.intp]:
-    """Return the columns of x, as far as they are few, or few of them have nearly all of its energy; else none."""
-    squares = np.abs(x) ** 2
-    largest = np.argsort(-squares)[:most]
-    if np.sum(squares[largest]) < (1 - NEGLIGIBLE_ENERGY) * np.sum(squares):
-        return np.zeros(0, np.intp)
-    return np.sort(largest[squares[largest] > 0])
-
-
-def _restrict(problem: Problem, columns: NDArray[np.intp]) -> Problem:
-    """Return the problem with the given columns alone, written out, and no more rows than columns."""
-    unit = np.zeros(problem.n)
-    parts = []
-    for column in columns:
-        unit[column] = 1.0
-        parts.append(problem.system.forward(unit))
-        unit[column] = 0.0
-    A, y = np.column_stack(parts), problem.y
-    if len(columns) < problem.m:
-        Q, A = np.linalg.qr(A)
-        y = Q.conj().T @ y
-    restricted = Problem.of(A, y)
-    if problem.noise > 0:
-        return restricted.with_sigma(problem.sigma)
-    return replace(restricted, estimate_noise=True)  # columns that are missing still act as noise
-
-
-def _widen(problem: Problem, x: Vector, rest: Vector, most: int) -> NDArray[np.intp]:
-    """Return the significant columns of x, those that correlate with the residual, and those beside, as room allows."""
-    magnitudes = np.abs(x)
-    chosen = np.flatnonzero(magnitudes > SIGNIFICANT * magnitudes.max(initial=0.0))
-    pull = np.abs(problem.system.adjoint(rest))
-    newcomers = np.argpartition(-pull, min(NEWCOMERS, problem.n - 1))[:NEWCOMERS]
-    columns = np.union1d(chosen, newcomers)
-    for distance in range(1, REACH + 1):
-        beside = np.concatenate([chosen - distance, chosen + distance])
-        wider = np.union1d(columns, beside[(beside >= 0) & (beside < problem.n)])
-        if len(wider) > most:
-            break
-        columns = wider
-    return columns

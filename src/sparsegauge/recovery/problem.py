@@ -13,11 +13,10 @@ from numpy.typing import NDArray
 from .._arrays import Array
 from .._arrays.systems import as_bounds, as_noise, as_start, as_vector, noise_norm
 from ..errors import InvalidInput
-from .system import Reduced, System, scale_by_power, unsafe_exponent
+from .system import LARGE, Reduced, System, scale_by_power, unsafe_exponent
 
 EXACT = 1e-9  # a relative residual that counts as none
 EXPLAINED = 1e-6  # the same, for solvers that converge slowly
-LARGE = 200_000  # entries of A above which products with it are cheaper than factorisations
 
 
 @dataclass(frozen=True)

@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 from .._arrays import Array
 from .._arrays.systems import as_operator
 
+LARGE = 200_000  # entries of A above which products with it are cheaper than factorisations
 SMALLEST_SINGULAR_VALUE = 1e-8  # in units of the largest: below it, rounding errors in y spoil what an equation says
 UNEVEN_ROWS = 1e3  # ratio of row norms above which the rows of an exact system are scaled to length 1
 SAFE_EXPONENT = 300  # powers of two beyond which products of entries may over- or underflow
@@ -146,6 +147,11 @@ class System:
         if self.matrix is not None:
             return np.asarray(self.matrix.conj().T @ r)
         return np.asarray(self.operator.rmatvec(r) if hasattr(self.operator, "rmatvec") else self.operator.conj().T @ r)
+
+    @property
+    def is_large_operator(self) -> bool:
+        """Whether A came as an operator, and products with it are cheaper than factorisations."""
+        return self.structured and self.m * self.n > LARGE
 
     def as_operator(self) -> System:
         """Return the same system without its matrix, to be used by products alone."""

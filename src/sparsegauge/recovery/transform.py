@@ -4,6 +4,9 @@ With an orthonormal transform W the coefficients c = W x are sparse, so that x =
 recover them from. A piecewise constant x has few jumps d_j = x_(j+1) - x_j: x = x_1 + cumulative sums of d. The
 constant is no jump and costs nothing, so that it is eliminated: with u = A 1, the equations orthogonal to u hold for d
 alone.
+
+Where A is too large to write out, or the signal is a picture, the jumps are no unknowns of a linear system any more,
+and photographs are not sparse enough for one wavelet basis. Both are left to `analysis.py`.
 """
 
 from __future__ import annotations
@@ -21,6 +24,7 @@ from scipy.sparse.linalg import LinearOperator
 from .._arrays import Array
 from ..errors import InvalidInput
 from ..signals import orthogonal_wavelet
+from .analysis import Analysis, SpunWavelets, TotalVariation, differences
 from .result import Recoveries, Recovery
 from .system import System
 
@@ -41,6 +45,7 @@ class Basis:
     adjoint: Callable[[Vector], Vector]
     eliminate: Callable[[Vector], Vector] | None = None  # from y to the equations of the coefficients
     complete: Callable[[Vector, Vector], Vector] | None = None  # from c and y to the signal
+    analysis: Analysis | None = None  # for large operators, where the signal is not sparse after all
 
     def measurements(self, y: Vector) -> Vector:
         """Return what the coefficients have to explain."""
@@ -75,8 +80,8 @@ class Basis:
         return replace(found, x=self.signal(found.x, y), coefficients=found.x)
 
 
-def basis_of(transform: Any, A: Any, system: System) -> Basis:
-    """Return the basis that a caller's `transform` names, for signals that `system` measures."""
+def basis_of(transform: Any, A: Any, system: System) -> Basis | Analysis:
+    """Return the basis that a caller's `transform` names, for signals that `system` measures, or what stands for it."""
     name, shape = transform if isinstance(transform, tuple) and len(transform) == 2 else (transform, None)
     if isinstance(name, str):
         shape = _shape(shape if shape is not None else getattr(A, "dims", None), system.n)
@@ -104,7 +109,12 @@ def _wavelets(name: str, shape: tuple[int, ...]) -> Basis:
         raise InvalidInput(f"transform={name!r} needs even lengths, got shape {shape}; pad or cut the signal")
     synthesise = functools.partial(_synthesise, filters=filters, shape=shape)
     analyse = functools.partial(_analyse, filters=filters, shape=shape)
-    return _checked(Basis(math.prod(shape), synthesise, analyse))
+    kinds = tuple(functools.partial(_spin, filters, shape, by_neighbours) for by_neighbours in (False, True))
+    return _checked(Basis(math.prod(shape), synthesise, analyse, analysis=Analysis(shape, kinds, analyse)))
+
+
+def _spin(filters: Any, shape: tuple[int, ...], by_neighbours: bool) -> SpunWavelets:
+    return SpunWavelets(filters, shape, np.random.default_rng(0), by_neighbours=by_neighbours)
 
 
 def _levels(shape: tuple[int, ...]) -> list[tuple[int, ...]]:
@@ -168,13 +178,10 @@ def _checked(basis: Basis) -> Basis:
     return basis
 
 
-def _total_variation(system: System, shape: tuple[int, ...]) -> Basis:
-    if len(shape) > 1:
-        raise InvalidInput('transform="tv" is for one-dimensional signals; for pictures pass a wavelet such as "db4"')
-    if system.matrix is None:
-        raise InvalidInput(
-            f'transform="tv" needs A written out, and {system!r} is too large; pass a wavelet such as "haar"'
-        )
+def _total_variation(system: System, shape: tuple[int, ...]) -> Basis | Analysis:
+    if len(shape) > 1 or system.matrix is None:
+        kinds = tuple(functools.partial(TotalVariation, shape, reweighted=reweighted) for reweighted in (False, True))
+        return Analysis(shape, kinds, lambda x: differences(x.reshape(shape)).ravel())
     n = system.n
     u = system.matrix.sum(axis=1)
     length = float(np.linalg.norm(u))

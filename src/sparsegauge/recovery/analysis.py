@@ -1,0 +1,236 @@
+r"""Signals that a denoiser knows more about than one basis does: wavelets at all shifts, and total variation.
+
+A photograph is not sparse in a wavelet basis, only nearly so, and where its edges lie in relation to the wavelets is an
+accident. So the signal itself is iterated, by A and A^H alone,
+
+    x <- D_t(x + momentum + A^H (y - A x) / |A|^2),
+
+and D_t lowers what the transform makes of it by thresholds t. Wavelets are moved by a random shift at every step
+(R. Coifman and D. Donoho, "Translation-invariant de-noising", 1995; U. Kamilov, E. Bostan and M. Unser, "Variational
+justification of cycle spinning for wavelet-based solutions of inverse problems", IEEE Signal Processing Letters 21,
+2014), and coefficients are lowered one by one, or by the energy of their neighbours (G. Chen, T. Bui and A. Krzyzak,
+"Image denoising with neighbour dependency and customized wavelet and threshold", Pattern Recognition 38, 2005). Total
+variation is lowered by its dual (A. Beck and M. Teboulle, "Fast gradient-based algorithms for constrained total
+variation image denoising and deblurring problems", IEEE Transactions on Image Processing 18, 2009), with equal weights
+or with smaller ones where x jumps.
+
+t falls from step to step. One measurement in twenty is held out, and chooses the denoiser and the t at which the fall
+ends; then all measurements are used. Nothing has to be told about the noise: where none is told, what the answer does
+not explain is reported as noise.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Generator, Iterator
+from dataclasses import dataclass
+from typing import Any, NamedTuple, Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+from .driver import Iterate
+from .operator_descent import Quadratic, soft_threshold
+from .problem import EXACT, Problem
+from .projection import nearest_matrix_free
+from .status import Status
+
+STEPS = 240  # of the fall
+FIRST, LAST = 0.1, 3e-5  # t in units of the largest coefficient of A^H y / |A|^2
+MOMENTUM = 0.7
+MEASURED_EVERY = 8  # steps between looks at what is held out
+AVERAGED = 16  # answers at the last t whose mean is taken
+MOST_LEVELS = 5  # of wavelets
+DUAL_STEPS = 8  # of total variation, from where the last step ended
+JUMP = 3.0  # in units of t: larger ones count less
+LEAST_SQUARES = 500  # steps that make the answer explain y
+
+Vector = NDArray[Any]
+Shape = tuple[int, ...]
+
+
+class Denoiser(Protocol):
+    """What knows about the signal; it may remember its last step."""
+
+    def largest(self, x: Vector) -> float:
+        """Return the largest of the coefficients that are lowered."""
+
+    def __call__(self, x: Vector, t: float) -> Vector:
+        """Return x with its coefficients lowered by t."""
+
+
+class SpunWavelets:
+    """Thresholds on the wavelet coefficients of a signal that is moved by a random shift."""
+
+    def __init__(self, filters: Any, shape: Shape, rng: np.random.Generator, *, by_neighbours: bool) -> None:
+        self.filters, self.shape, self.rng, self.by_neighbours = filters, shape, rng, by_neighbours
+        self.levels = min(MOST_LEVELS, *(_halvings(length) for length in shape))
+
+    def _analyse(self, x: Vector) -> tuple[Vector, list[dict[str, Vector]]]:
+        """Return the approximation and the details, from fine to coarse."""
+        import pywt
+
+        details = []
+        for _ in range(self.levels):
+            bands = pywt.dwtn(x, self.filters, mode="periodization")
+            x = bands.pop("a" * x.ndim)
+            details.append(bands)
+        return x, details
+
+    def _synthesise(self, x: Vector, details: list[dict[str, Vector]]) -> Vector:
+        import pywt
+
+        for bands in reversed(details):
+            x = pywt.idwtn({"a" * x.ndim: x, **bands}, self.filters, mode="periodization")
+        return x
+
+    def largest(self, x: Vector) -> float:
+        """Return the largest magnitude of a detail."""
+        return max(float(np.max(np.abs(band))) for level in self._analyse(x)[1] for band in level.values())
+
+    def __call__(self, x: Vector, t: float) -> Vector:
+        """Return x with its details lowered, at a random shift."""
+        axes = tuple(range(x.ndim))
+        shift = tuple(int(self.rng.integers(length)) for length in x.shape)
+        approximation, details = self._analyse(np.roll(x, shift, axes))
+        lower = lower_by_neighbours if self.by_neighbours else soft_threshold
+        lowered = [{key: lower(band, t) for key, band in level.items()} for level in details]
+        return np.asarray(np.roll(self._synthesise(approximation, lowered), tuple(-s for s in shift), axes))
+
+
+def _halvings(length: int) -> int:
+    """Return how often a length can be halved."""
+    return (length & -length).bit_length() - 1
+
+
+def lower_by_neighbours(band: Vector, t: float) -> Vector:
+    """Return b max(1 - t^2/s, 0) for every b of a band, s the mean square of the coefficients around it and its own."""
+    from scipy.ndimage import uniform_filter
+
+    square = uniform_filter(np.abs(band) ** 2, 3, mode="wrap")
+    return np.asarray(band * np.maximum(1 - t * t / np.maximum(square, np.finfo(float).tiny), 0.0))
+
+
+class TotalVariation:
+    """argmin |z - x|^2 / 2 + t sum w |differences of z|, approximately; w = 1, or smaller where x jumps."""
+
+    def __init__(self, shape: Shape, *, reweighted: bool) -> None:
+        self.reweighted = reweighted
+        self.dual: Any = np.zeros((len(shape), *shape))
+        self.last_t = 0.0
+
+    def largest(self, x: Vector) -> float:
+        """Return the largest jump."""
+        return float(np.max(_lengths(differences(x)), initial=0.0))
+
+    def __call__(self, x: Vector, t: float) -> Vector:
+        """Return x with its jumps lowered."""
+        limits = t / (1 + _lengths(differences(x)) / (JUMP * t)) if self.reweighted else t
+        p = q = self.dual * (t / self.last_t if self.last_t else 0.0)
+        momentum = 1.0
+        for _ in range(DUAL_STEPS):
+            new = q + differences(x - sum_of_differences(q)) / (4 * x.ndim)
+            new = new / np.maximum(_lengths(new) / limits, 1.0)
+            following = (1 + math.sqrt(1 + 4 * momentum**2)) / 2
+            q = new + (momentum - 1) / following * (new - p)
+            p, momentum = new, following
+        self.dual, self.last_t = p, t
+        return np.asarray(x - sum_of_differences(p))
+
+
+def differences(x: Vector) -> Vector:
+    """Return x_(j+1) - x_j along each axis, 0 at the end."""
+    return np.stack([np.diff(x, axis=axis, append=x.take([-1], axis)) for axis in range(x.ndim)])
+
+
+def sum_of_differences(p: Vector) -> Vector:
+    """Return the adjoint of `differences`."""
+    total = np.zeros(p.shape[1:], p.dtype)
+    for axis, part in enumerate(p):
+        inner = part.copy()
+        inner[(slice(None),) * axis + (-1,)] = 0
+        total -= np.diff(inner, axis=axis, prepend=np.zeros_like(inner.take([0], axis)))
+    return total
+
+
+def _lengths(p: Vector) -> Any:
+    """Return the length of the vector at each place."""
+    return np.sqrt(np.sum(np.abs(p) ** 2, axis=0))
+
+
+class Fall(NamedTuple):
+    """How far t falls with which denoiser, and what that leaves of the measurements that are held out."""
+
+    error: float
+    kind: Callable[[], Denoiser]
+    steps: int
+    has_settled: bool  # before the last step
+
+
+@dataclass(frozen=True)
+class Analysis:
+    """A solver that iterates the signal itself; `kinds` make the denoisers that the measurements choose among."""
+
+    shape: Shape
+    kinds: tuple[Callable[[], Denoiser], ...]
+    transform: Callable[[Vector], Vector]  # from a signal to the coefficients that are small
+
+    @property
+    def sparsity_order(self) -> float:
+        """The order p of the S_p that the result reports."""
+        return 2.0
+
+    def check(self, problem: Problem) -> None:
+        """Accept any problem that a transform was made for."""
+
+    def postprocess(self, problem: Problem, x: Vector) -> Vector:
+        """Return the iterate as it is."""
+        del problem
+        return x
+
+    def iterates(self, problem: Problem, rng: np.random.Generator) -> Iterator[Iterate]:
+        """Yield the steps with some measurements held out, then those with all, and last the answer."""
+        del rng
+        quadratic = Quadratic.of(problem, np.iscomplexobj(problem.system.adjoint(problem.y)))
+        falls: list[Fall] = []
+        for kind in self.kinds:
+            falls.append((yield from self._try(quadratic, kind)))
+        best = min(falls, key=lambda fall: fall.error)
+        total, count = np.zeros(problem.n), 0
+        for step, x in enumerate(self._fall(quadratic.with_all(), best.kind, best.steps + AVERAGED)):
+            if step >= best.steps:
+                total, count = total + x, count + 1
+            yield Iterate(x)
+        yield self._answer(problem, total / count, is_noisy=best.has_settled)
+
+    def _try(self, quadratic: Quadratic, kind: Callable[[], Denoiser]) -> Generator[Iterate, None, Fall]:
+        """Yield the steps of a whole fall; return how far it should go."""
+        best = Fall(math.inf, kind, 1, has_settled=False)
+        for step, x in enumerate(self._fall(quadratic, kind, STEPS), 1):
+            yield Iterate(x)
+            if step % MEASURED_EVERY == 0 and (error := quadratic.held_out_error(x)) < best.error:
+                best = Fall(error, kind, step, has_settled=step < STEPS)
+        return best
+
+    def _fall(self, quadratic: Quadratic, kind: Callable[[], Denoiser], steps: int) -> Iterator[Vector]:
+        """Yield iterates while t falls; beyond `STEPS`, or at the end of fewer, t stays."""
+        denoise = kind()
+        pull = quadratic.adjoint(quadratic.y * quadratic.kept) / quadratic.size
+        largest = max(denoise.largest(pull.reshape(self.shape)), EXACT * float(np.max(np.abs(pull))))
+        levels = largest * np.geomspace(FIRST, LAST, STEPS)
+        x = z = pull
+        for step in range(steps):
+            t = float(levels[min(step, len(levels) - 1)])
+            r = z + quadratic.adjoint((quadratic.y - quadratic.forward(z)) * quadratic.kept) / quadratic.size
+            new = denoise(r.reshape(self.shape), t).ravel()
+            x, z = new, new + MOMENTUM * (new - x)
+            yield x
+
+    def _answer(self, problem: Problem, x: Vector, *, is_noisy: bool) -> Iterate:
+        """Return x as it is where noise is to be estimated and t stopped before its end; else x made to explain y."""
+        if problem.estimate_noise and is_noisy:
+            noise = problem.residual(x) / math.sqrt(problem.m)
+            return Iterate(x, steps=0, status=Status.CONVERGED, noise=noise)
+        if problem.residual(x) > problem.tolerance():
+            x = nearest_matrix_free(problem, x, LEAST_SQUARES)[0]
+        return Iterate(x, steps=0, status=Status.CONVERGED)
