@@ -15,14 +15,14 @@ import noisyopt
 import numpy as np
 
 import sparsegauge as sg
-from sparsegauge.study.plan import Cell
+from sparsegauge.study.axes import Cell
 from sparsegauge.study.run import draw_trial, run_cell
 
 from .spsa import definition, objective, shortcut
 
 PAPER = Path(__file__).parents[1] / "studies" / "paper.toml"
 ORDERS = (1, 2, 3, 4, 7, 10)
-CELLS = [Cell(name, nonzeros, m, 0, 1) for name in ("binomial", "normal") for nonzeros, m in ((10, 30), (40, 70))]
+CELLS = [Cell((name, nonzeros, m), 0, 1) for name in ("binomial", "normal") for nonzeros, m in ((10, 30), (40, 70))]
 ROUNDS = 3
 WORKERS = 2
 
@@ -80,7 +80,7 @@ def _whole_grid(paper: sg.Study) -> float:
 
 
 def _workers(paper: sg.Study) -> str:
-    cells = [Cell("normal", 20, m, 0, 4) for m in range(4, 100, 4)]
+    cells = [Cell(("normal", 20, m), 0, 4) for m in range(4, 100, 4)]
     times = {}
     for _ in range(ROUNDS):
         for workers in (1, WORKERS):

@@ -30,7 +30,7 @@ def draw_all(directory: Path) -> None:
         "convergence": over(shipped("convergence").at(measurements=[50, 70]), "iterations", "orders", log_x=True),
         "real_orders": over(shipped("real_orders").at(measurements=[20, 40, 60, 80]), "orders", "measurements"),
         "solvers": over(side_by_side(), "measurements", "solver", measure="success_rate"),
-        "noise": over(noise, "noise_db", "orders", measure="relative_error", unit=" (dB)"),
+        "noise": over(noise, "noise_db", "orders", measure="relative_error"),
         "real_data": over(data_side_by_side(), "measurements", "solver", measure="relative_error"),
     }
     for name, figure in pictures.items():

@@ -6,9 +6,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 import sparsegauge as sg
-from sparsegauge.plots.order_lines import matters
 from sparsegauge.plots.style import name_of
-from sparsegauge.study.summary import Summary, best_order, shipped
+from sparsegauge.study.choice import choose_orders
+from sparsegauge.study.summary import shipped
 
 FOURS = ("binomial", "uniform", "normal", "exponential")
 
@@ -37,7 +37,8 @@ def claims() -> str:
     """What the paper says of its figures, and the same read off our table."""
     table = shipped("spsa")
     mse, orders = table.values["mse_mean"], np.asarray(table.axes["orders"])
-    best, live = best_order(table), matters(table)
+    choices = choose_orders(table)
+    best, live = choices.order, choices.is_open
     measurements = np.asarray(table.axes["measurements"])
     few = live & (measurements < 40)
     grows = np.diff(mse, axis=1)[live[:, 1:] & live[:, :-1]] > 0
@@ -77,8 +78,9 @@ def winners() -> str:
     """In how many cells each order is best, and in how many by more than two standard errors."""
     table = shipped("spsa")
     orders = table.axes["orders"]
-    best, live = best_order(table), matters(table)
-    clear = live & clearly_best(table)
+    choices = choose_orders(table)
+    best, live = choices.order, choices.is_open
+    clear = choices.is_clear
     body = []
     for i, name in enumerate(table.axes["distributions"]):
         cells = [f"{np.sum((best[i] == p) & live[i])} ({np.sum((best[i] == p) & clear[i])})" for p in orders]
@@ -86,18 +88,11 @@ def winners() -> str:
     return rows(["non-zeros", "cells", *(f"p = {order:g}" for order in orders)], body)
 
 
-def clearly_best(table: Summary) -> NDArray[np.bool_]:
-    mean, error = table.values["mse_mean"], table.values["mse_standard_error"]
-    first, second = np.moveaxis(np.argsort(mean, axis=-1)[..., :2], -1, 0)[..., None]
-    lead = np.take_along_axis(mean, second, -1) - np.take_along_axis(mean, first, -1)
-    spread = np.hypot(np.take_along_axis(error, first, -1), np.take_along_axis(error, second, -1))
-    return (lead > 2 * spread)[..., 0]
-
-
 def ranges() -> str:
     """The mean best order where M is small, middling and large, and what order 2 costs against the best one."""
     table = shipped("spsa")
-    best, live = best_order(table), matters(table)
+    choices = choose_orders(table)
+    best, live = choices.order, choices.is_open
     mse = table.values["mse_mean"]
     excess = mse[..., table.axes["orders"].index(2)] / mse.min(axis=-1)
     worst = mse.max(axis=-1) / mse.min(axis=-1)

@@ -15,6 +15,7 @@ SOURCE = Path(sparsegauge.__file__).parent
 STOREYS = [
     ["errors"],
     ["_platform"],
+    ["io"],
     ["_compiled"],
     ["_arrays"],
     ["metrics"],
@@ -24,7 +25,6 @@ STOREYS = [
     ["vibration"],
     ["recovery"],
     ["study"],
-    ["io"],
     ["measurements", "surveys"],
     ["plots"],
     ["report"],

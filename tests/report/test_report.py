@@ -32,8 +32,10 @@ from sparsegauge.report.sections import STEPS, Sections, gather_demos, gather_fi
 from sparsegauge.report.study_view import view_study
 from sparsegauge.report.typeset import typeset
 from sparsegauge.signals import DEMOS, REPRESENTATIONS, dct, demo, wavelet
-from sparsegauge.study.lookup import FLAT
-from sparsegauge.study.summary import Summary
+from sparsegauge.study.choice import choose_orders
+from sparsegauge.study.summary import Summary, shipped
+
+TABLES = {"spsa": example_summary()}
 
 VOID = {"meta", "br", "hr", "img", "input", "link", "wbr"}
 
@@ -344,13 +346,25 @@ def test_study_embeds_its_arrays_in_single_precision(study, page):
         values = np.frombuffer(base64.b64decode(data[name]), "<f4").reshape(getattr(study, name).shape)
         np.testing.assert_array_equal(values, getattr(study, name).astype(np.float32))
     assert data["orders"] == list(study.orders)
-    assert data["flat"] == FLAT
-    bits = np.unpackbits(np.frombuffer(base64.b64decode(data["recover"]), np.uint8), bitorder="little")
-    np.testing.assert_array_equal(bits[: study.all_recover.size].reshape(study.all_recover.shape), study.all_recover)
+    best = np.frombuffer(base64.b64decode(data["best"]), "<i2").reshape(study.choices.best.shape)
+    np.testing.assert_array_equal(best, study.choices.best)
+    names = {"recover": "all_recover", "clear": "is_clear", "flat": "is_flat", "near": "near"}
+    for key, name in names.items():
+        expected = getattr(study.choices, name)
+        bits = np.unpackbits(np.frombuffer(base64.b64decode(data[key]), np.uint8), bitorder="little")
+        np.testing.assert_array_equal(bits[: expected.size].reshape(expected.shape), expected)
+
+
+def test_the_page_shows_the_choices_of_the_study(study):
+    found = choose_orders(example_summary())  # whose axes are in the order of the page
+    for name in ("best", "near", "is_clear", "all_recover"):
+        np.testing.assert_array_equal(getattr(study.choices, name), getattr(found, name))
 
 
 def test_where_every_order_recovers_the_table_says_so_as_the_lookup_does(study, page, monkeypatch):
-    monkeypatch.setattr("sparsegauge.study.lookup.shipped", lambda name: example_summary())
+    monkeypatch.setattr(
+        "sparsegauge.study.lookup.shipped", lambda name: shipped(name) if name == "solvers" else example_summary()
+    )
     seen = set()
     for place in study.places():
         for column in study.columns():
@@ -383,7 +397,9 @@ def test_errors_too_small_for_the_colours_are_owned_up_to(results, html):
 
 
 def test_table_of_orders_is_what_the_lookup_recommends(study, monkeypatch):
-    monkeypatch.setattr("sparsegauge.study.lookup.shipped", lambda name: example_summary())
+    monkeypatch.setattr(
+        "sparsegauge.study.lookup.shipped", lambda name: shipped(name) if name == "solvers" else example_summary()
+    )
     for place in study.places():
         for column in study.columns():
             choice = study.choice(place, column)

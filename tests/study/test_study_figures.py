@@ -3,30 +3,13 @@
 import numpy as np
 import pytest
 
-import sparsegauge as sg
 from sparsegauge.cli import main
 from sparsegauge.plots.order_lines import optimal_order, order_by_gains, over, prototypes
 from sparsegauge.plots.order_maps import error_maps, success_maps
 from sparsegauge.plots.study_figures import figures_of, save_figure, save_figures
 from sparsegauge.plots.style import edges
-from sparsegauge.study.summary import put_together, summarise
-
-STUDY = sg.Study(
-    n=12, distributions=["normal", "binomial"], nonzeros=[2, 3], measurements=[5, 8, 9], orders=[1, 2, 4],
-    signs="random", solver=sg.SPSA(iterations=20), repeats=4, seed=1,
-)  # fmt: skip
-
-
-@pytest.fixture(scope="module")
-def store(tmp_path_factory):
-    path = tmp_path_factory.mktemp("studies") / "store"
-    sg.run_study(STUDY, path)
-    return path
-
-
-@pytest.fixture(scope="module")
-def summary(store):
-    return summarise(store)
+from sparsegauge.study.choice import choose_orders
+from sparsegauge.study.summary import put_together
 
 
 def test_error_maps_hold_the_table(summary):
@@ -57,8 +40,8 @@ def test_the_best_order_is_averaged_over_the_other_count(summary):
 
 
 def test_cells_that_every_order_recovers_have_no_best_one(summary):
-    values = dict(summary.values) | {"mse_mean": summary.values["mse_mean"].copy()}
-    values["mse_mean"][:, :, 2] = 1e-12
+    values = dict(summary.values) | {"success_rate": summary.values["success_rate"].copy()}
+    values["success_rate"][:, :, 2] = 1.0
     axes = optimal_order(type(summary)(summary.axes, values, summary.manifest), "measurements").axes[0]
     assert np.isnan(axes.lines[0].get_ydata()[2])
     assert np.isfinite(axes.lines[0].get_ydata()[:2]).all()
@@ -104,6 +87,37 @@ def test_prototypes_have_the_papers_sparsities():
     assert values == pytest.approx([0.60, 0.73, 0.76, 0.79], abs=0.011)  # its section VIII
 
 
+def test_prototypes_are_those_of_the_study(summary):
+    axes = prototypes(summary).axes[0]
+    assert [line.get_label().split(":")[0] for line in axes.lines] == ["normal", "binomial (ones)"]
+    assert axes.get_title() == "N = 12, K = 3"
+    np.testing.assert_array_equal(axes.lines[1].get_ydata(), [0.0] * 9 + [1.0] * 3)
+
+
+def test_rings_stand_at_every_clear_lead_and_nowhere_else(summary):
+    clear = choose_orders(summary)
+    for place, (i, j) in zip(error_maps(summary).axes, np.ndindex(2, 2), strict=False):
+        ring = place.lines[0]
+        where = np.flatnonzero(clear.is_clear[i, j])
+        np.testing.assert_array_equal(ring.get_xdata(), clear.best[i, j, where])
+        np.testing.assert_array_equal(ring.get_ydata(), np.array([5, 8, 9])[where])
+
+
+def test_a_map_without_success_says_so(summary):
+    values = dict(summary.values) | {"success_rate": np.zeros_like(summary.values["success_rate"])}
+    figure = success_maps(type(summary)(summary.axes, values, summary.manifest))
+    assert [text.get_text() for text in figure.axes[0].texts] == ["no success"]
+
+
+def test_titles_fit_the_figures_of_small_studies(summary):
+    figure = error_maps(summary.at(distributions=["normal"], nonzeros=[2]))
+    figure.canvas.draw()
+    title = figure.get_suptitle()
+    assert "\n" in title
+    box = figure._suptitle.get_window_extent()
+    assert 0 <= box.x0 < box.x1 <= figure.bbox.width
+
+
 def test_edges_lie_between_the_middles():
     np.testing.assert_array_equal(edges([1, 2, 4]), [0.5, 1.5, 3.0, 5.0])
     np.testing.assert_array_equal(edges([7]), [6.5, 7.5])
@@ -115,7 +129,10 @@ def test_every_kind_of_study_has_figures(summary, tmp_path):
     assert set(figures_of(noisy)) == {"noise"}
     without = summary.at(orders=2)
     assert set(figures_of(without)) == {"success"}
-    for kind in (summary, noisy, without):
+    solvers = put_together("solver", {"one": without, "two": without})
+    gains = put_together("a", {0.1: summary, 3.0: summary})
+    assert [*figures_of(solvers), *figures_of(gains)] == ["by_solver", "by_a"]
+    for kind in (summary, noisy, without, solvers, gains):
         for path in save_figures(kind, tmp_path / "pictures", progress=lambda name: None):
             assert path.read_bytes().startswith(b"\x89PNG")
 

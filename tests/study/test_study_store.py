@@ -80,9 +80,9 @@ def test_the_table_is_tidy(table):
 def test_values_are_in_their_rows(table, units):
     for cell, measured in units[::3]:
         rows = table[
-            (table["distributions"] == cell.distribution)
-            & (table["nonzeros"] == cell.nonzeros)
-            & (table["measurements"] == cell.measurements)
+            (table["distributions"] == cell.values[0])
+            & (table["nonzeros"] == cell.values[1])
+            & (table["measurements"] == cell.values[2])
         ]
         for i, level in enumerate(STUDY.noise_db):
             for j, order in enumerate(STUDY.orders):

@@ -11,37 +11,21 @@ import sparsegauge as sg
 from sparsegauge.errors import StudyWarning
 from sparsegauge.study.run import run_cell
 from sparsegauge.study.store import Store
-from sparsegauge.study.summary import KEPT, SHIPPED, Summary, best_order, put_together, shipped, summarise
-
-STUDY = sg.Study(
-    n=12, distributions=["normal", "binomial"], nonzeros=[2, 3], measurements=[5, 8, 9], orders=[1, 2], signs="random",
-    solver=sg.SPSA(iterations=20), repeats=4, seed=1,
-)  # fmt: skip
+from sparsegauge.study.summary import SHIPPED, Summary, kept_values, put_together, shipped, summarise
 
 
-@pytest.fixture(scope="module")
-def store(tmp_path_factory):
-    path = tmp_path_factory.mktemp("studies") / "store"
-    sg.run_study(STUDY, path)
-    return path
-
-
-@pytest.fixture(scope="module")
-def summary(store):
-    return summarise(store)
-
-
-def test_a_summary_is_what_pandas_makes_of_the_table(store, summary):
+def test_a_summary_is_what_pandas_makes_of_the_table(store, summary, small_study):
     assert dict(summary.axes) == {
-        "distributions": ("normal", "binomial"), "nonzeros": (2, 3), "measurements": (5, 8, 9), "orders": (1.0, 2.0),
+        "distributions": ("normal", "binomial"), "nonzeros": (2, 3), "measurements": (5, 8, 9),
+        "orders": (1.0, 2.0, 4.0),
     }  # fmt: skip
     groups = sg.load_study(store).groupby(list(summary.axes), observed=True, sort=False)["mse"]
-    shape = (2, 2, 3, 2)
+    shape = (2, 2, 3, 3)
     for name, expected in (("mean", groups.mean()), ("standard_error", groups.sem()), ("median", groups.median())):
         np.testing.assert_allclose(summary.values[f"mse_{name}"], expected.to_numpy().reshape(shape), rtol=1e-12)
     assert (summary.values["trials"] == 4).all()
-    assert set(summary.values) == set(KEPT)
-    assert summary.manifest["study"] == STUDY.to_dict()
+    assert set(summary.values) == set(kept_values(summary.axes))
+    assert summary.manifest["study"] == small_study.to_dict()
     assert summary.manifest["versions"][0]["sparsegauge"] == sg.__version__
 
 
@@ -56,7 +40,7 @@ def test_saving_and_loading_keeps_six_digits(summary, tmp_path):
 
 def test_at_picks_and_drops_axes(summary):
     part = summary.at(distributions="binomial", measurements=[9, 5])
-    assert dict(part.axes) == {"nonzeros": (2, 3), "measurements": (9, 5), "orders": (1.0, 2.0)}
+    assert dict(part.axes) == {"nonzeros": (2, 3), "measurements": (9, 5), "orders": (1.0, 2.0, 4.0)}
     np.testing.assert_array_equal(part.values["mse_mean"], summary.values["mse_mean"][1][:, [2, 0]])
     with pytest.raises(sg.InvalidInput, match="measurements has no 7; it has 5, 8, 9"):
         summary.at(measurements=7)
@@ -64,10 +48,10 @@ def test_at_picks_and_drops_axes(summary):
         summary.at(colour="red")
 
 
-def test_an_unfinished_store_gives_what_is_there_and_says_so(tmp_path):
-    with Store.opened(tmp_path / "half", STUDY) as half:
-        cells = list(STUDY.cells())
-        half.add(cells[0], run_cell(STUDY, cells[0]), 0.1, "here:1")
+def test_an_unfinished_store_gives_what_is_there_and_says_so(tmp_path, small_study):
+    with Store.opened(tmp_path / "half", small_study) as half:
+        cells = list(small_study.cells())
+        half.add(cells[0], run_cell(small_study, cells[0]), 0.1, "here:1")
     with pytest.warns(StudyWarning, match="not finished"):
         found = summarise(tmp_path / "half")
     assert np.isfinite(found.values["mse_median"]).sum() == np.count_nonzero(found.values["trials"]) > 0
@@ -81,20 +65,6 @@ def test_studies_are_put_together_along_a_new_axis(summary):
     np.testing.assert_array_equal(both.at(a=0.2).values["mse_mean"], summary.values["mse_mean"])
     with pytest.raises(sg.InvalidInput, match=r"a = 0\.2 has other axes"):
         put_together("a", {0.1: summary, 0.2: summary.at(nonzeros=[2])})
-
-
-def test_the_best_order_has_the_lowest_error(summary):
-    best = best_order(summary)
-    lower = summary.values["mse_mean"][..., 0] < summary.values["mse_mean"][..., 1]
-    np.testing.assert_array_equal(best, np.where(lower, 1.0, 2.0))
-
-
-def test_where_an_order_is_missing_none_is_best(summary):
-    values = dict(summary.values) | {"mse_mean": summary.values["mse_mean"].copy()}
-    values["mse_mean"][0, 0, 0, 1] = np.nan
-    best = best_order(Summary(summary.axes, values, summary.manifest))
-    assert np.isnan(best[0, 0, 0])
-    assert np.isnan(best).sum() == 1
 
 
 @pytest.mark.parametrize("name", SHIPPED)
@@ -134,8 +104,8 @@ def test_shipped_tables_are_a_few_megabytes():
 def test_a_cell_of_the_shipped_table_is_what_the_study_computes():
     """Some trials are not the mean of all, but it must be near."""
     study = sg.Study.from_dict(shipped("spsa").manifest["study"])
-    cell = next(cell for cell in study.cells() if (cell.nonzeros, cell.measurements) == (20, 60))
-    measured = run_cell(study, cell)["mse"][0].mean(axis=1)
-    part = shipped("spsa").at(distributions=cell.distribution, nonzeros=20, measurements=60)
+    cell = next(cell for cell in study.cells() if cell.values[1:] == (20, 60))
+    measured = run_cell(study, cell)["mse"].mean(axis=1)
+    part = shipped("spsa").at(distributions=cell.values[0], nonzeros=20, measurements=60)
     spread = part.values["mse_standard_error"] * np.sqrt(part.values["trials"] / cell.trials)
     assert (np.abs(measured - part.values["mse_mean"]) <= 5 * spread).all()

@@ -103,7 +103,7 @@ class _Options:
         """The solver, by its name in Python however it is capitalised."""
         from ..recovery.registry import SOLVERS
         from ..recovery.solver import has_defaults
-        from ..study.plan import has_order
+        from ..study.solver_table import has_order
 
         by_word = {name.casefold(): kind for name, kind in SOLVERS.items()}
         word = "portfolio" if self.solver is None else self.solver.casefold()

@@ -20,7 +20,7 @@ from .console import Quiet, progress
 if TYPE_CHECKING:
     from concurrent.futures import Executor
 
-    from ..study.store import Status
+    from ..study.store import Progress as StudyProgress
 
 study = typer.Typer(no_args_is_help=True, help="Run a grid of recoveries, see how far it is, draw and export it.")
 
@@ -137,13 +137,13 @@ def _bar(quiet: bool) -> Iterator[Any]:
     with progress(quiet=quiet) as bar:
         task = bar.add_task("loading", total=None)
 
-        def show(status: Status) -> None:
+        def show(status: StudyProgress) -> None:
             bar.update(task, total=status.total, completed=status.done, description=_line(status))
 
         yield show
 
 
-def _line(status: Status) -> str:
+def _line(status: StudyProgress) -> str:
     """As in "1,200 of 2,376,000 (0.1 %), 220 a second, 3 h 0 min left"."""
     share = math.floor(1000 * status.done / status.total) / 10  # 100 % is all of it
     words = [f"{status.done:,} of {status.total:,} ({share:g} %)"]

@@ -2,90 +2,64 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 from matplotlib.figure import Figure
-from numpy.typing import NDArray
 
-from .._arrays import Array
 from ..metrics.gds import gds
-from ..study.summary import Summary, best_order
+from ..study.axes import KINDS, label_axis, label_value
+from ..study.choice import choose_orders, mean_best_order
+from ..study.prototypes import PAPER_DISTRIBUTIONS, can_be_drawn, sorted_magnitudes
+from ..study.summary import Summary, first_study
 from .style import band, few, line, name_of, panels
 
 PROTOTYPE = 100, 40  # N and K of the paper's second figure
-FLAT = 1e-3  # of the largest error of all: where no order's is above it, all recover the signal and none is best
 
 
-def prototypes() -> Figure:
-    """Sorted magnitudes of the paper's four kinds of signal at K = 40 %, with their S_1: its second figure.
+def prototypes(summary: Summary | None = None) -> Figure:
+    """Draw the sorted magnitudes of a study's kinds of signal, with their S_1; without a study, the paper's figure.
 
-    The non-zeros stand at the quantiles of their distributions, so that the figure is of no single draw.
+    The non-zeros of the paper's distributions stand at their quantiles, so that the figure is of no single draw; of
+    other kinds of signal, the sorted magnitudes are averaged over draws. K is the number of non-zeros of the study that
+    is nearest to 40 % of N, as in the paper.
     """
-    n, nonzeros = PROTOTYPE
+    names, n, nonzeros = PAPER_DISTRIBUTIONS, *PROTOTYPE
+    if summary is not None:
+        names, n = summary.axes["distributions"], first_study(summary)["n"]
+        nonzeros = min(summary.axes["nonzeros"], key=lambda count: abs(count - 0.4 * n))
     with panels(1, 1, 5.4, 3.0) as (figure, places):
-        for k, (name, values) in enumerate(_quantiles(nonzeros).items()):
-            c = np.concatenate([np.zeros(n - nonzeros), values])
+        drawn = [(name, sorted_magnitudes(name, n, nonzeros)) for name in names if can_be_drawn(name)]
+        for k, (name, c) in enumerate(drawn):
             look = line(k) | {"marker": None}
             places[0, 0].plot(np.arange(1, n + 1), c, label=f"{name_of(name)}: S₁ = {gds(c, 1):.2f}", **look)
         places[0, 0].set(xlabel="rank of the coefficient", ylabel="magnitude", xlim=(1, n), ylim=(0, None))
+        places[0, 0].set_title(f"N = {n}, K = {nonzeros}")
         places[0, 0].legend(loc="upper left")
         return figure
 
 
-def _quantiles(count: int) -> dict[str, Array]:
-    from scipy import stats
-
-    levels = (np.arange(count) + 0.5) / count
-    return {
-        "binomial": np.ones(count),
-        "uniform": levels,
-        "normal": stats.halfnorm.ppf(levels),
-        "exponential": stats.expon.ppf(levels),
-    }
-
-
-def matters(summary: Summary) -> NDArray[np.bool_]:
-    """Where the order makes a difference: not where every order recovers the signal, whose errors are rounding.
-
-    Cells of which an order is not there yet do not count.
-    """
-    worst = summary.values["mse_mean"].max(axis=list(summary.axes).index("orders"))  # nan where an order is missing
-    return np.asarray(worst > FLAT * np.max(worst, where=np.isfinite(worst), initial=0.0))
-
-
 def optimal_order(summary: Summary, axis: str) -> Figure:
-    """The mean over the other counts of the order of the lowest error, against M or K: the paper's last figures.
+    """Draw the mean over the other count of the best order, against M or K: the paper's last figures.
 
-    Cells that every order recovers have no best order and are left out (see `matters`); the paper keeps them. An
+    Cells in which every order recovers the signal have no best order and are left out; the paper keeps them. An
     infinite order has no place on the axis and is left out, too.
     """
     other = {"measurements": "nonzeros", "nonzeros": "measurements"}[axis]
-    names = list(summary.axes)
     summary = summary.at(orders=[order for order in summary.axes["orders"] if order < np.inf])
-    orders = summary.axes["orders"]
-    order, live = best_order(summary), matters(summary)
-    rest = [name for name in names if name != "orders"]
-    along = rest.index(other)
-    with np.errstate(invalid="ignore"):
-        count = live.sum(axis=along)
-        mean = np.where(live, order, 0).sum(axis=along) / count
-        spread = np.where(live, (order - np.expand_dims(mean, along)) ** 2, 0).sum(axis=along) / count
-        error = np.sqrt(spread / np.maximum(count - 1, 1))
+    choices = choose_orders(summary)
+    mean, error = mean_best_order(choices, over=other)
     with panels(1, 1, 5.6, 3.2) as (figure, places):
         for k, distribution in enumerate(summary.axes["distributions"]):
             band(places[0, 0], summary.axes[axis], mean[k], error[k], k, name_of(distribution))
-        label = {"measurements": "measurements M", "nonzeros": "non-zeros K"}
-        places[0, 0].set(xlabel=label[axis], ylabel=f"best order, mean over {label[other][-1]}")
-        places[0, 0].set_ylim(min(orders) - 0.3, max(orders) + 0.3)
+        places[0, 0].set(xlabel=label_axis(axis), ylabel=f"best order, mean over {KINDS[other].symbol}")
+        places[0, 0].set_ylim(min(choices.orders) - 0.3, max(choices.orders) + 0.3)
         places[0, 0].legend(ncols=2)
         return figure
 
 
-def over(summary: Summary, x: str, by: str, *, measure: str = "mse", log_x: bool = False, unit: str = "") -> Figure:
-    """A mean against one axis, a line a value of another; a row a distribution, a column a K. Other axes are averaged.
+def over(summary: Summary, x: str, by: str, *, measure: str = "mse", log_x: bool = False) -> Figure:
+    """Draw a mean against one axis: one line per value of another, one row per distribution, one column per K.
 
-    Of many values, a few have lines.
+    Other axes are averaged. Of many values, a few have lines.
 
     Parameters
     ----------
@@ -97,8 +71,6 @@ def over(summary: Summary, x: str, by: str, *, measure: str = "mse", log_x: bool
         What is drawn, with its standard error.
     log_x : bool
         Whether the axis across is logarithmic.
-    unit : str
-        Put behind the name of the axis across.
     """
     summary = summary.at(**{by: few(summary.axes[by])})
     axes = summary.axes
@@ -116,49 +88,30 @@ def over(summary: Summary, x: str, by: str, *, measure: str = "mse", log_x: bool
     with panels(*shape, 2.5 if shape[1] > 2 else 3.2, 1.8, sharex=True, sharey="row") as (figure, places):
         for i, j in np.ndindex(shape):
             for k, value in enumerate(axes[by]):
-                band(places[i, j], axes[x], mean[i, j, k], error[i, j, k], k, _label(by, value))
+                band(places[i, j], axes[x], mean[i, j, k], error[i, j, k], k, label_value(by, value))
             places[i, j].set(xscale="log" if log_x else "linear", yscale="linear" if "rate" in measure else "log")
             if i == 0:
                 places[i, j].set_title(f"K = {axes['nonzeros'][j]}")
             if j == 0:
-                places[i, j].set_ylabel(f"{name_of(axes['distributions'][i])}\n{LABELS[measure]}")
+                places[i, j].set_ylabel(f"{name_of(axes['distributions'][i])}\n{MEASURES[measure]}")
             if i == shape[0] - 1:
-                places[i, j].set_xlabel(LABELS[x] + unit)
+                places[i, j].set_xlabel(label_axis(x))
         handles, labels = places[0, 0].get_legend_handles_labels()
         across = max(2, int(figure.get_figwidth() * 12 / (6 + max(map(len, labels)))))  # about so many fit
         figure.legend(handles, labels, loc="outside upper center", ncols=min(len(labels), across))
         return figure
 
 
-LABELS = {
-    "mse": "mean sq. error",
-    "relative_error": "relative error",
-    "success_rate": "success rate",
-    "measurements": "measurements M",
-    "orders": "order p",
-    "noise_db": "signal-to-noise ratio",
-    "iterations": "iterations",
-    "solver": "solver",
-}
-
-
-def _label(axis: str, value: Any) -> str:
-    if axis == "orders":
-        return f"order {value:g}"
-    if axis == "measurements":
-        return f"M = {value}"
-    return f"{value:g}" if isinstance(value, float) else str(value)
+MEASURES = {"mse": "mean sq. error", "relative_error": "relative error", "success_rate": "success rate"}
 
 
 def order_by_gains(summary: Summary) -> Figure:
-    """The error at each order as the gain a grows, a panel a width c: the mean over all cells.
+    """Draw the error at each order as the gain a grows, one panel per width c: the mean over all cells.
 
-    What is best is a property of the gains as well: where they are too large, other orders win.
+    The best order depends on the gains as well: where they are too large, other orders win.
     """
     axes = summary.axes
-    names = list(axes)
-    cells = tuple(names.index(name) for name in ("distributions", "nonzeros", "measurements"))
-    mean = summary.values["mse_mean"].mean(axis=cells)  # a, c, order
+    mean = summary.mean_over("mse_mean", keep=("a", "c", "orders"))
     with panels(1, len(axes["c"]), 3.1, 2.9, sharey=True) as (figure, places):
         for j, c in enumerate(axes["c"]):
             for k, a in enumerate(axes["a"]):

@@ -1,8 +1,7 @@
-"""Maps over (order, M) as in the paper's first figure, and over (K, M): a row a distribution, a column a K."""
+"""Maps over (order, M) as in the paper's first figure, and over (K, M): one row per distribution, one column per K."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
@@ -11,22 +10,23 @@ from matplotlib.figure import Figure
 from matplotlib.ticker import NullFormatter
 from numpy.typing import NDArray
 
-from ..study.summary import Summary
-from .style import edges, few, name_of, panels
+from ..study.choice import Choices, choose_orders
+from ..study.summary import Summary, first_study
+from .style import edges, few, name_of, panels, set_title
 
-FLOOR = 1e-4  # of the largest error of a row: below it, all cells look alike
+SMALLEST_SHOWN = 1e-4  # relative to the largest error of a row: below it, all cells look alike
 
 
 def error_maps(summary: Summary) -> Figure:
-    """The mean squared error over (order, M); each row of maps has one scale of colours, and a ring marks the best.
+    """Draw the mean squared error over (order, M), as in the paper's first figure.
 
-    The paper's first figure. Rings are drawn at a dozen values of M, where one order is clearly the best of all.
+    Each row of maps has one scale of colours. A ring marks the best order wherever it has a clear lead.
     """
     return _order_maps(summary, summary.values["mse_mean"], "mean squared error", rings=True)
 
 
 def uncertainty_maps(summary: Summary) -> Figure:
-    """The standard error of that mean, as a share of it: how far to trust the maps."""
+    """Draw the standard error of that mean as a share of it: how far to trust the maps."""
     with np.errstate(invalid="ignore", divide="ignore"):
         share = summary.values["mse_standard_error"] / summary.values["mse_mean"]
     return _order_maps(summary, share, "standard error / mean", rings=False)
@@ -36,6 +36,7 @@ def _order_maps(summary: Summary, values: NDArray[Any], label: str, *, rings: bo
     axes = summary.axes
     orders, measurements = axes["orders"], axes["measurements"]
     shape = (len(axes["distributions"]), len(axes["nonzeros"]))
+    choices = choose_orders(summary)
     with panels(*shape, 1.75, 1.75, sharex=True, sharey=True) as (figure, places):
         for i, distribution in enumerate(axes["distributions"]):
             norm = _norm(values[i])
@@ -46,7 +47,7 @@ def _order_maps(summary: Summary, values: NDArray[Any], label: str, *, rings: bo
                 mesh.set_rasterized(True)
                 place.set_xticks(np.arange(len(orders)), [f"{order:g}" for order in orders], fontsize=7)
                 if rings:
-                    _mark_best(place, summary, i, j)
+                    _mark_best(place, choices, i, j)
                 if i == 0:
                     place.set_title(f"K = {nonzeros}")
                 if i == shape[0] - 1:
@@ -56,7 +57,7 @@ def _order_maps(summary: Summary, values: NDArray[Any], label: str, *, rings: bo
             bar = figure.colorbar(mesh, ax=list(places[i]), label=label, pad=0.01, aspect=14)
             bar.ax.yaxis.set_minor_formatter(NullFormatter())
         note = "; white ring: the best order by more than two standard errors" if rings else ""
-        figure.suptitle(f"{label[0].upper()}{label[1:]}, N = {_study(summary)['n']}{note}")
+        set_title(figure, f"{label[0].upper()}{label[1:]}, N = {first_study(summary)['n']}{note}")
         return figure
 
 
@@ -65,29 +66,25 @@ def _order_edges(orders: tuple[float, ...]) -> NDArray[Any]:
     return np.arange(len(orders) + 1) - 0.5
 
 
-def _mark_best(place: Any, summary: Summary, i: int, j: int) -> None:
-    """A ring where one order is better than all others by more than two standard errors."""
-    measurements = summary.axes["measurements"]
-    step = max(1, len(measurements) // 12)
-    for k in range(step // 2, len(measurements), step):
-        mean, error = (summary.values[f"mse_{word}"][i, j, k] for word in ("mean", "standard_error"))
-        if not np.isfinite(mean).all() or len(mean) < 2:
-            continue
-        first, second = np.argsort(mean)[:2]
-        if mean[second] - mean[first] > 2 * np.hypot(error[first], error[second]):
-            place.plot(first, measurements[k], "o", markerfacecolor="none", markeredgecolor="white", markersize=4)
+def _mark_best(place: Any, choices: Choices, i: int, j: int) -> None:
+    """Draw a ring at each M where one order has a clear lead."""
+    clear = np.flatnonzero(choices.is_clear[i, j])
+    size = min(4.0, 160 / max(len(choices.axes["measurements"]), 1))
+    ring = {"markerfacecolor": "none", "markeredgecolor": "white", "markersize": size, "markeredgewidth": 0.7}
+    where = [choices.axes["measurements"][k] for k in clear]
+    place.plot(choices.best[i, j, clear], where, "o", **ring)
 
 
 def _norm(values: NDArray[Any]) -> Normalize:
     finite = values[np.isfinite(values) & (values > 0)]
     if not len(finite):
         return Normalize(0, 1)
-    return LogNorm(max(finite.min(), FLOOR * finite.max()), finite.max(), clip=True)
+    return LogNorm(max(finite.min(), SMALLEST_SHOWN * finite.max()), finite.max(), clip=True)
 
 
 def success_maps(summary: Summary) -> Figure:
-    """The success rate over (K, M), a phase diagram: a row a distribution, a column an order (or one for all)."""
-    axes, n = summary.axes, _study(summary)["n"]
+    """Draw the success rate over (K, M), a phase diagram: one row per distribution, one column per order."""
+    axes, n = summary.axes, first_study(summary)["n"]
     orders = few(axes.get("orders", (None,)))
     with panels(len(axes["distributions"]), len(orders), 1.9, 1.7, sharex=True, sharey=True) as (figure, places):
         for i, distribution in enumerate(axes["distributions"]):
@@ -100,6 +97,8 @@ def success_maps(summary: Summary) -> Figure:
                     edges(axes["measurements"]), edges(axes["nonzeros"]), rate, vmin=0, vmax=1, rasterized=True
                 )
                 place.plot([0, n], [0, n], color="white", linewidth=0.8, linestyle=":")
+                if not np.nanmax(rate, initial=0.0) > 0:
+                    place.annotate("no success", (0.5, 0.5), xycoords="axes fraction", color="white", ha="center")
                 place.set(xlim=edges(axes["measurements"])[[0, -1]], ylim=edges(axes["nonzeros"])[[0, -1]])
                 if i == 0 and order is not None:
                     place.set_title(f"order {order:g}")
@@ -108,15 +107,6 @@ def success_maps(summary: Summary) -> Figure:
                 if j == 0:
                     place.set_ylabel(f"{name_of(distribution)}\nnon-zeros K")
         figure.colorbar(mesh, ax=list(places.flat), label="success rate", aspect=30)
-        limit = _study(summary)["success_below"]
-        figure.suptitle(f"Success: relative error at most {limit:g} (dotted: M = K)")
+        limit = first_study(summary)["success_below"]
+        set_title(figure, f"Success: relative error at most {limit:g} (dotted: M = K)")
         return figure
-
-
-def _study(summary: Summary) -> Mapping[str, Any]:
-    """The study's keys; of several put together, those of the first."""
-    manifest = summary.manifest
-    while "studies" in manifest:
-        manifest = next(iter(manifest["studies"].values()))
-    study: Mapping[str, Any] = manifest["study"]
-    return study

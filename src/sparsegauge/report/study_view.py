@@ -17,16 +17,16 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .._arrays import Array
-from ..study.lookup import FLAT, RECOVERED
+from ..study.axes import label_axis
+from ..study.choice import RECOVERED, Choices, choose_orders
 from ..study.summary import Summary
 from .typeset import label
 
 PANELS, ACROSS, UP = "distributions", "measurements", "orders"  # a map each; its two axes
-LABELS = {"nonzeros": "non-zeros K", "measurements": "measurements M", "orders": "order p", "noise_db": "noise, dB"}
 COLOURS = "viridis"  # even steps look even, to the colour-blind too
-DECADES = 8  # errors this far below the largest share its last colour
+DECADES_OF_COLOURS = 8  # errors further below the largest share the last colour
 MOST_COLUMNS = 9  # of the table of orders
-STOPS = 17  # of the legend's gradient
+GRADIENT_STOPS = 17
 
 
 @dataclass(frozen=True)
@@ -40,24 +40,17 @@ class Slider:
 
 @dataclass(frozen=True)
 class Place:
-    """One map: a panel at one value of each slider; errors[measurements, orders], NaN where there is none.
-
-    `all_recover[measurements]` is whether every order recovers such signals.
-    """
+    """One map: a panel at one value of each slider, `index` in the arrays; mean[measurements, orders] may have NaN."""
 
     panel: str
     where: tuple[Any, ...]
+    index: tuple[int, ...]
     mean: Array
-    error: Array
-    all_recover: NDArray[np.bool_]
 
 
 @dataclass(frozen=True)
 class Choice:
-    """The best order at a place, and the orders within one standard error of it.
-
-    Where `all_recover`, what is left of the errors is too small to choose by.
-    """
+    """What the table of orders says of one cell; `choice.py` decided it."""
 
     order: float
     near: tuple[float, ...]
@@ -66,7 +59,7 @@ class Choice:
 
     @property
     def text(self) -> str:
-        """As the table has it."""
+        """Return what the table says."""
         if self.all_recover:
             return "any"
         return f"{'≈ ' if self.flat else ''}{label(self.order)}"
@@ -76,7 +69,7 @@ class Choice:
 class StudyView:
     """Arrays with the axes (panel, slider, ..., measurements, orders), and what they are of.
 
-    `all_recover` has no axis of orders.
+    The arrays of `choices` have no axis of orders, but for `near`.
     """
 
     title: str
@@ -86,18 +79,18 @@ class StudyView:
     orders: tuple[float, ...]
     mean: NDArray[np.float64]
     error: NDArray[np.float64]
-    all_recover: NDArray[np.bool_]
+    choices: Choices
     facts: dict[str, str]
     notes: tuple[str, ...] = field(default=())
 
     @functools.cached_property
     def range(self) -> tuple[float, float]:
-        """The errors at the two ends of the colours."""
+        """Return the errors at the two ends of the colours."""
         positive = self.mean[np.isfinite(self.mean) & (self.mean > 0)]
         if not len(positive):
             return 0.1, 1.0
         high = float(positive.max())
-        low = max(float(positive.min()), high * 10.0**-DECADES)
+        low = max(float(positive.min()), high * 10.0**-DECADES_OF_COLOURS)
         return (low, high) if low < high else (high / 10, high)
 
     @property
@@ -121,21 +114,21 @@ class StudyView:
         return len(self.orders) > 1
 
     def places(self) -> Iterator[Place]:
-        """Map by map, in the order of the arrays."""
+        """Yield map by map, in the order of the arrays."""
         for i, panel in enumerate(self.panels):
             for index in itertools.product(*(range(len(slider.values)) for slider in self.sliders)):
                 where = tuple(slider.values[k] for slider, k in zip(self.sliders, index, strict=True))
                 at = (i, *index)
-                yield Place(panel, where, self.mean[at], self.error[at], self.all_recover[at])
+                yield Place(panel, where, at, self.mean[at])
 
     def ticks(self) -> list[tuple[str, float]]:
-        """Powers of ten on the scale of colours, and how far along each is, in per cent."""
+        """Return powers of ten on the scale of colours, and how far along each is, in per cent."""
         low, high = (math.log10(end) for end in self.range)
         powers = range(math.ceil(low - 1e-9), math.floor(high + 1e-9) + 1)
         return [(_power(k), 100 * (k - low) / (high - low)) for k in powers]
 
     def columns(self) -> list[int]:
-        """Which measurements the table of orders shows: round ones where there are any, else evenly spread ones."""
+        """Return which measurements the table shows: round ones where there are any, else evenly spread ones."""
         round_ones = [k for k, m in enumerate(self.measurements) if m % 10 == 0]
         chosen = round_ones if len(round_ones) > 2 else list(range(len(self.measurements)))
         if len(chosen) <= MOST_COLUMNS:
@@ -145,21 +138,18 @@ class StudyView:
     @property
     def any_shown(self) -> bool:
         """Whether the table of orders has a place where every order recovers such signals."""
-        return bool(self.all_recover[..., self.columns()].any())
+        return bool(self.choices.all_recover[..., self.columns()].any())
 
     def choice(self, place: Place, column: int) -> Choice | None:
-        """The best order at one number of measurements; None where a result is missing."""
-        mean, error = place.mean[column], place.error[column]
-        if np.isnan(mean).any():
+        """Return the best order at one number of measurements; None where a result is missing."""
+        at, found = (*place.index, column), self.choices
+        if found.best[at] < 0:
             return None
-        best = int(np.argmin(mean))
-        spread = 0.0 if math.isnan(error[best]) else float(error[best])
-        near = tuple(p for p, value in zip(self.orders, mean, strict=True) if value <= mean[best] + spread)
-        flat = len(near) >= FLAT * len(self.orders)
-        return Choice(self.orders[best], near, flat, bool(place.all_recover[column]))
+        near = tuple(p for p, is_near in zip(self.orders, found.near[at], strict=True) if is_near)
+        return Choice(self.orders[found.best[at]], near, bool(found.is_flat[at]), bool(found.all_recover[at]))
 
-    def described(self, place: Place) -> str:
-        """One map in words."""
+    def describe(self, place: Place) -> str:
+        """Describe one map in words."""
         what = f"{place.panel}{self.at(place)}"
         if np.isnan(place.mean).all():
             return f"Map of {what}: no results yet."
@@ -170,12 +160,12 @@ class StudyView:
         return f"Map of {what}: mean squared errors from {np.nanmax(place.mean):.2g} down to {lowest}."
 
     def at(self, place: Place) -> str:
-        """Where on the sliders a map is."""
+        """Say where on the sliders a map is."""
         parts = [f"{s.label} = {label(value)}" for s, value in zip(self.sliders, place.where, strict=True)]
         return ", " + ", ".join(parts) if parts else ""
 
     def image(self, place: Place) -> str:
-        """A map as the base64 of a PNG, one pixel a cell, order 1 at the bottom; a missing cell is transparent."""
+        """Return a map as the base64 of a PNG, one pixel per cell, order 1 at the bottom; no result is transparent."""
         low, high = (math.log10(end) for end in self.range)
         with np.errstate(invalid="ignore", divide="ignore"):
             share = (np.log10(place.mean.T) - low) / (high - low)
@@ -186,21 +176,24 @@ class StudyView:
         return base64.b64encode(file.getvalue()).decode("ascii")
 
     def gradient(self) -> list[str]:
-        """The colours from the lowest error to the highest."""
-        return [_hex(share) for share in np.linspace(0, 1, STOPS)]
+        """Return the colours from the lowest error to the highest."""
+        return [_hex(share) for share in np.linspace(0, 1, GRADIENT_STOPS)]
 
     def embedded(self) -> dict[str, Any]:
-        """What the page's script works with, as JSON can say it: without NaN and infinity."""
+        """Return the data of the page's script, as JSON can hold them: without NaN and infinity."""
         return {
             "panels": self.panels,
-            "sliders": [{"axis": s.axis, "label": s.label, "values": _sayable(s.values)} for s in self.sliders],
+            "sliders": [{"axis": s.axis, "label": s.label, "values": _to_json(s.values)} for s in self.sliders],
             "measurements": self.measurements,
-            "orders": _sayable(self.orders),
-            "mean": _packed(self.mean),
-            "error": _packed(self.error),
-            "recover": base64.b64encode(np.packbits(self.all_recover, bitorder="little").tobytes()).decode("ascii"),
+            "orders": _to_json(self.orders),
+            "mean": _pack_floats(self.mean),
+            "error": _pack_floats(self.error),
+            "best": base64.b64encode(self.choices.best.astype("<i2").tobytes()).decode("ascii"),
+            "near": _pack_bits(self.choices.near),
+            "clear": _pack_bits(self.choices.is_clear),
+            "flat": _pack_bits(self.choices.is_flat),
+            "recover": _pack_bits(self.choices.all_recover),
             "recovered": RECOVERED,
-            "flat": FLAT,
             "range": self.range,
             "colours": [_hex(share) for share in np.linspace(0, 1, 64)],
         }
@@ -220,13 +213,12 @@ def view_study(summary: Summary, *, title: str, notes: Sequence[str] = ()) -> St
     """
     axes = dict(summary.axes)
     sliders = tuple(
-        Slider(axis, LABELS.get(axis, axis.replace("_", " ")), tuple(values))
+        Slider(axis, label_axis(axis), tuple(values))
         for axis, values in axes.items()
         if axis not in (PANELS, ACROSS, UP)
     )
     order = [PANELS, *(slider.axis for slider in sliders), ACROSS, UP]
-    mean, error = (_arranged(summary.values[f"mse_{word}"], list(axes), order) for word in ("mean", "standard_error"))
-    success = summary.values.get("success_rate", np.zeros_like(summary.values["mse_mean"]))
+    mean, error = (_arrange(summary.values[f"mse_{word}"], list(axes), order) for word in ("mean", "standard_error"))
     return StudyView(
         title,
         tuple(map(str, axes.get(PANELS, ("all signals",)))),
@@ -235,22 +227,48 @@ def view_study(summary: Summary, *, title: str, notes: Sequence[str] = ()) -> St
         tuple(map(float, axes.get(UP, (math.nan,)))),
         mean,
         error,
-        np.asarray((_arranged(success, list(axes), order) >= RECOVERED).all(axis=-1)),
+        _arrange_choices(summary, order),
         _facts(summary),
         tuple(notes),
     )
 
 
-def _arranged(values: NDArray[Any], axes: list[str], order: list[str]) -> NDArray[np.float64]:
-    """The axes in that order, with a length of one for those that are absent."""
+def _arrange(values: NDArray[Any], axes: list[str], order: list[str]) -> NDArray[np.float64]:
+    """Put the axes in that order, with a length of one for those that are absent."""
     present = [axis for axis in order if axis in axes]
     moved = np.transpose(np.asarray(values, float), [axes.index(axis) for axis in present])
     absent = tuple(k for k, axis in enumerate(order) if axis not in axes)
     return np.expand_dims(moved, absent)
 
 
+def _arrange_choices(summary: Summary, order: list[str]) -> Choices:
+    """Return the choices on the axes of the page; of a study without orders there are none."""
+    cells = order[:-1]
+    if UP not in summary.axes:
+        only = _arrange(summary.values["mse_mean"], list(summary.axes), cells)
+        nothing = np.zeros(only.shape, bool)
+        return Choices({}, (math.nan,), np.where(np.isnan(only), -1, 0), ~nothing[..., None], nothing, nothing, False)
+    found = choose_orders(summary)
+    axes = list(found.axes)
+    arrays = {name: _arrange(getattr(found, name), axes, cells) for name in ("best", "is_clear", "all_recover")}
+    near = _arrange(found.near, [*axes, UP], order).astype(bool)
+    return Choices(
+        found.axes,
+        found.orders,
+        arrays["best"].astype(np.intp),
+        near,
+        arrays["is_clear"].astype(bool),
+        arrays["all_recover"].astype(bool),
+        found.is_paired,
+    )
+
+
+def _pack_bits(values: NDArray[np.bool_]) -> str:
+    return base64.b64encode(np.packbits(values, bitorder="little").tobytes()).decode("ascii")
+
+
 def _facts(summary: Summary) -> dict[str, str]:
-    """What was run, as far as the manifest of one study says."""
+    """Return what was run, as far as the manifest of one study says."""
     study = summary.manifest.get("study", {})
     trials = summary.values.get("trials")
     facts = {}
@@ -263,18 +281,18 @@ def _facts(summary: Summary) -> dict[str, str]:
         facts["length of the signals"] = f"N = {study['n']}"
     if trials is not None and trials.size:
         low, high = int(trials.min()), int(trials.max())
-        facts["trials a cell"] = str(low) if low == high else f"{low} to {high}"
+        facts["trials per cell"] = str(low) if low == high else f"{low} to {high}"
         facts["reconstructions"] = f"{int(trials.sum()):,}"
     return facts
 
 
-def _sayable(values: Sequence[Any]) -> list[Any]:
+def _to_json(values: Sequence[Any]) -> list[Any]:
     """JSON has no NaN and no infinity: what is not a number is null, and an infinite one its label."""
     said = [None if isinstance(value, float) and math.isnan(value) else value for value in values]
     return [label(value) if isinstance(value, float) and math.isinf(value) else value for value in said]
 
 
-def _packed(values: NDArray[np.float64]) -> str:
+def _pack_floats(values: NDArray[np.float64]) -> str:
     """Single precision, little end first: six digits, which is more than the errors have."""
     with np.errstate(over="ignore", under="ignore"):
         return base64.b64encode(values.astype("<f4").tobytes()).decode("ascii")

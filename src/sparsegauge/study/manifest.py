@@ -1,8 +1,9 @@
-"""What a store remembers of its study, and how it tells that a study is another one."""
+"""What a store remembers of its study, and how it recognises another study."""
 
 from __future__ import annotations
 
 import dataclasses
+import functools
 import hashlib
 import importlib
 import json
@@ -15,6 +16,7 @@ from typing import Any
 
 from .. import __version__, _compiled
 from ..errors import InvalidInput, StaleStudy, StudyWarning
+from .axes import Grid
 from .disk import write_to_store
 from .journal import FOLDER
 from .plan import Study
@@ -27,39 +29,48 @@ PLACES = ("results", "timings")  # where the parts of a store are
 class Manifest:
     """The study, every set of versions that added to the store, and what its parts know it by."""
 
-    study: Study
+    keys: dict[str, Any]
     versions: tuple[dict[str, str], ...]
     fingerprint: str
+    external: dict[str, dict[str, str]] = dataclasses.field(default_factory=dict)
+
+    @functools.cached_property
+    def grid(self) -> Grid:
+        """The axes and the number of trials; reading it needs none of the modules that the study takes from outside."""
+        return Grid.of(self.keys)
 
     @classmethod
     def read(cls, directory: Path) -> Manifest:
-        """That of a store, or an error that says why there is none."""
+        """Return the manifest of a store, or raise an error that says why there is none."""
         path = directory / "manifest.json"
         if path.is_symlink() or not path.is_file():
             raise InvalidInput(f"{directory} is no store of a study: it has no manifest.json")
         try:
             words = json.loads(path.read_text(encoding="utf-8"))
             keys, versions, mark = words["study"], tuple(words["versions"]), str(words["fingerprint"])
+            external = dict(words.get("external", {}))
             writer = versions[0]["sparsegauge"]
-            study = Study.from_dict(dict(keys))
+            _refuse_unknown_keys(dict(keys))
+            manifest = cls(dict(keys), versions, mark, external)
+            manifest.grid.total  # noqa: B018 (whether the keys describe a grid)
         except InvalidInput as error:
             raise InvalidInput(
                 f"{path}, written by sparsegauge {writer}: {error}; read it with that version"
             ) from error
-        except (ValueError, TypeError, LookupError, RecursionError) as error:
+        except (ValueError, TypeError, LookupError, AttributeError, RecursionError) as error:
             raise InvalidInput(
                 f"{path} is damaged ({type(error).__name__}: {error}); delete it and run the study again: "
                 "the parts know which study they belong to"
             ) from error
-        return cls(study, versions, mark)
+        return manifest
 
     @classmethod
-    def settled(cls, directory: Path, study: Study) -> Manifest:
-        """Made, or compared with the study; the versions that are about to add to the store are noted."""
+    def open(cls, directory: Path, study: Study) -> Manifest:
+        """Make the manifest, or compare it with the study; note the versions that are about to add to the store."""
         now = versions_here()
         if not (directory / "manifest.json").exists():
             _refuse_other_files(directory)
-            manifest = cls(study, (), _fingerprint(study))
+            manifest = cls(study.to_dict(), (), _fingerprint(study), study.external)
         else:
             manifest = cls.read(directory)
             _refuse_another_study(directory, manifest, study)
@@ -74,13 +85,23 @@ class Manifest:
         return manifest
 
     def _write(self, directory: Path) -> None:
-        words = {"study": self.study.to_dict(), "versions": self.versions, "fingerprint": self.fingerprint}
+        words: dict[str, Any] = {"study": self.keys, "versions": self.versions, "fingerprint": self.fingerprint}
+        words |= {"external": self.external} if self.external else {}
         write_to_store(directory / "manifest.json", (json.dumps(words, indent=1) + "\n").encode())
 
 
+def _refuse_unknown_keys(keys: Mapping[str, Any]) -> None:
+    """Raise `InvalidInput` for a key that a later version wrote."""
+    known = {field.name for field in dataclasses.fields(Study)} | {"solvers"}
+    unknown = [key for key in keys if key not in known]
+    if unknown:
+        raise InvalidInput(f"{unknown[0]} is no key of a study")
+
+
 def _fingerprint(study: Study) -> str:
-    """The package's version belongs to it: another one may compute other values."""
-    text = json.dumps([FORMAT, __version__, study.to_dict()], sort_keys=True)
+    """Return what identifies a study; the package's version belongs to it, since another may compute other values."""
+    parts = [FORMAT, __version__, study.to_dict(), *([study.external] if study.external else [])]
+    text = json.dumps(parts, sort_keys=True)
     return hashlib.sha256(text.encode()).hexdigest()
 
 
@@ -97,8 +118,8 @@ def versions_here() -> dict[str, str]:
 
 
 def _refuse_another_study(directory: Path, manifest: Manifest, study: Study) -> None:
-    before = manifest.study.to_dict() | {"sparsegauge": manifest.versions[0]["sparsegauge"]}
-    changes = differences(before, study.to_dict() | {"sparsegauge": __version__})
+    before = manifest.keys | {"sparsegauge": manifest.versions[0]["sparsegauge"], **manifest.external}
+    changes = differences(before, study.to_dict() | {"sparsegauge": __version__, **study.external})
     if changes:
         raise StaleStudy(
             f"{directory} holds results of another study: {'; '.join(changes)}. "
@@ -114,7 +135,7 @@ def _refuse_other_files(directory: Path) -> None:
 
 
 def differences(before: Mapping[str, Any], after: Mapping[str, Any], prefix: str = "") -> list[str]:
-    """What changed, key by key: "repeats: 100 in the store, 50 now"."""
+    """Return what changed, key by key: "repeats: 100 in the store, 50 now"."""
     found = []
     for key in [*before, *(key for key in after if key not in before)]:
         old, new = before.get(key), after.get(key)
@@ -122,7 +143,9 @@ def differences(before: Mapping[str, Any], after: Mapping[str, Any], prefix: str
             found += differences(old, new, f"{prefix}{key}.")
         elif isinstance(old, list) and isinstance(new, list) and old != new and set(old) != set(new):
             gone, came = [value for value in old if value not in new], [value for value in new if value not in old]
-            words = [f"{_few(gone)} in the store only"] * bool(gone) + [f"{_few(came)} now only"] * bool(came)
+            words = [
+                f"{_few(values)} {where} only" for values, where in ((gone, "in the store"), (came, "now")) if values
+            ]
             found.append(f"{prefix}{key}: {', '.join(words)}")
         elif old != new:
             found.append(f"{prefix}{key}: {_shown(old)} in the store, {_shown(new)} now")

@@ -1,4 +1,4 @@
-"""Parts: rows of the table as a Parquet file whose name is its checksum, and back to their places in the grid."""
+"""Parts: rows of the table as Parquet files whose names are checksums, and back to their places in the grid."""
 
 from __future__ import annotations
 
@@ -15,28 +15,26 @@ from numpy.typing import NDArray
 from .._platform.extras import import_extra
 from .._platform.locks import NotRegularFile, read_regular
 from ..errors import Damaged
-from .plan import AXES, Cell, Study
+from .axes import Cell, Columns, Grid
 
 MEASURED = {"mse": "float64", "relative_error": "float64", "success": "bool", "nit": "int64"}
 
 NEEDS = "a study"
 
-Columns = dict[str, NDArray[Any]]
-
 
 @dataclass(frozen=True)
 class Results:
-    """What a store holds, laid out on the grid: arrays of the shape `study.shape`, and which entries are there."""
+    """What a store holds, laid out on the grid: arrays of the shape `grid.shape`, and which entries are there."""
 
-    study: Study
+    grid: Grid
     present: NDArray[np.bool_]
     values: Columns
 
     @classmethod
-    def empty(cls, study: Study) -> Results:
-        """Nothing yet."""
-        values = {name: np.zeros(study.shape, dtype) for name, dtype in MEASURED.items()}
-        return cls(study, np.zeros(study.shape, bool), values)
+    def empty(cls, grid: Grid) -> Results:
+        """Return results of which nothing is there yet."""
+        values = {name: np.zeros(grid.shape, dtype) for name, dtype in MEASURED.items()}
+        return cls(grid, np.zeros(grid.shape, bool), values)
 
     @property
     def done(self) -> int:
@@ -44,18 +42,18 @@ class Results:
         return int(np.count_nonzero(self.present))
 
     def missing(self) -> list[Cell]:
-        """The work units of which anything is missing."""
-        return [cell for cell in self.study.cells() if not self.present[_place(self.study, cell)].all()]
+        """Return the work units of which anything is missing."""
+        return [cell for cell in self.grid.cells() if not self.present[self.grid.place(cell)].all()]
 
     def template(self) -> Columns:
-        """Rows as they have to be, by name and type."""
-        first = next(self.study.cells())
-        shape = (*self.study.shape[3:5], first.trials)
-        return rows_of(self.study, first, {name: np.zeros(shape, dtype) for name, dtype in MEASURED.items()})
+        """Return rows with the names and types that rows must have."""
+        first = next(self.grid.cells())
+        shape = (*self.grid.shared_shape, first.trials)
+        return rows_of(self.grid, first, {name: np.zeros(shape, dtype) for name, dtype in MEASURED.items()})
 
     def put(self, rows: Columns) -> int:
-        """Put rows into their places, where a row that is there twice is there once; return how many are new."""
-        place = tuple(_codes(self.study, axis, rows) for axis in (*AXES, "trial"))
+        """Put rows into their places, where a row that comes twice is there once; return how many are new."""
+        place = self.grid.codes(rows)
         new = int(np.count_nonzero(~self.present[place]))
         self.present[place] = True
         for name, array in self.values.items():
@@ -63,39 +61,24 @@ class Results:
         return new
 
 
-def _place(study: Study, cell: Cell) -> tuple[Any, ...]:
-    """Where a work unit lies in the grid."""
-    trials = slice(cell.first, cell.first + cell.trials)
-    first = study.distributions.index(cell.distribution)
-    second, third = study.nonzeros.index(cell.nonzeros), study.measurements.index(cell.measurements)
-    return first, second, third, slice(None), slice(None), trials
+def rows_of(grid: Grid, cell: Cell, measured: Columns) -> Columns:
+    """Return a work unit's arrays of the shape (shared axes, trial) as columns."""
+    axes = grid.columns(cell)
+    count = len(axes["trial"])
+    return axes | {name: np.asarray(measured[name], dtype).reshape(count) for name, dtype in MEASURED.items()}
 
 
-def rows_of(study: Study, cell: Cell, measured: Columns) -> Columns:
-    """A work unit's arrays of (noise, order, trial) as columns."""
-    shape = (*study.shape[3:5], cell.trials)
-    noise, order, trial = (index.ravel() for index in np.indices(shape))
-    count = len(trial)
-    rows: Columns = {
-        "distributions": np.full(count, cell.distribution, object),
-        "nonzeros": np.full(count, cell.nonzeros, np.int64),
-        "measurements": np.full(count, cell.measurements, np.int64),
-        "trial": trial + cell.first,
-    }
-    rows |= {"noise_db": np.asarray(study.noise_db, float)[noise]} if study.noise_db else {}
-    rows |= {"orders": np.asarray(study.orders, float)[order]} if study.orders else {}
-    return rows | {name: np.asarray(measured[name], dtype).reshape(count) for name, dtype in MEASURED.items()}
-
-
-def timing_of(cell: Cell, seconds: float, worker: str, session: float, versions: Mapping[str, str]) -> Columns:
+def timing_of(
+    grid: Grid, cell: Cell, seconds: float, worker: str, session: float, versions: Mapping[str, str]
+) -> Columns:
     """Return one row for a work unit: who computed it, with which versions, and how long it took.
 
     `session` is when the run began, `finished` when the unit came back.
     """
+    zero = np.zeros(1, np.intp)
+    where = zip(grid.seeded, cell.values, strict=True)
     return {
-        "distributions": np.array([cell.distribution], object),
-        "nonzeros": np.array([cell.nonzeros]),
-        "measurements": np.array([cell.measurements]),
+        **{axis.name: axis.column(zero + axis.values.index(value)) for axis, value in where},
         "first_trial": np.array([cell.first]),
         "trials": np.array([cell.trials]),
         "seconds": np.array([seconds]),
@@ -106,33 +89,18 @@ def timing_of(cell: Cell, seconds: float, worker: str, session: float, versions:
     }
 
 
-def empty_timings() -> Columns:
-    """No rows, but columns and types."""
-    return {name: column[:0] for name, column in timing_of(Cell("", 0, 0, 0, 0), 0.0, "", 0.0, {}).items()}
+def empty_timings(grid: Grid) -> Columns:
+    """Return the columns of timings without rows."""
+    return {name: column[:0] for name, column in timing_of(grid, next(grid.cells()), 0.0, "", 0.0, {}).items()}
 
 
-def joined(columns: list[Columns]) -> Columns:
-    """One under the other."""
+def join_columns(columns: list[Columns]) -> Columns:
+    """Put columns one under the other."""
     return {name: np.concatenate([rows[name] for rows in columns]) for name in columns[0]}
 
 
-def _codes(study: Study, axis: str, rows: Columns) -> NDArray[np.intp]:
-    """The index of each row along an axis."""
-    values = study.axes.get(axis)
-    if values is None:
-        return np.zeros(len(rows["trial"]), np.intp)
-    column = rows[axis]
-    sorted_codes = np.argsort(values)
-    ordered = np.asarray(values, column.dtype)[sorted_codes]
-    codes = np.minimum(np.searchsorted(ordered, column), len(ordered) - 1)
-    strange = np.flatnonzero(ordered[codes] != column)
-    if len(strange):
-        raise Damaged(f"has {axis} = {column[strange[0]]}, which the study has not")
-    return sorted_codes[codes]
-
-
-def encoded(columns: Columns, fingerprint: str) -> bytes:
-    """Columns as the content of a part."""
+def encode_part(columns: Columns, fingerprint: str) -> bytes:
+    """Return columns as the content of a part."""
     arrow, parquet = import_extra("pyarrow", NEEDS), import_extra("pyarrow.parquet", NEEDS)
     table = arrow.table({name: _arrow_column(arrow, column) for name, column in columns.items()})
     sink = arrow.BufferOutputStream()
@@ -147,7 +115,7 @@ def _arrow_column(arrow: Any, column: NDArray[Any]) -> Any:
 def read_parts(
     directory: Path, place: str, template: Columns, fingerprint: str, take: Callable[[Columns], Any]
 ) -> dict[str, str]:
-    """Hand over the columns of every part that can be trusted; return those that cannot, with the reason."""
+    """Call `take` with the columns of every part that can be trusted; return the others, with the reason."""
     damaged = {}
     for path in sorted((directory / place).glob("part-*.parquet")):
         try:
@@ -160,7 +128,7 @@ def read_parts(
 
 
 def _read_part(path: Path, template: Columns, fingerprint: str) -> Columns:
-    """A part's columns, with the names and types of the template."""
+    """Return a part's columns, with the names and types of the template."""
     arrow, parquet = import_extra("pyarrow", NEEDS), import_extra("pyarrow.parquet", NEEDS)
     try:
         data = read_regular(path)

@@ -1,4 +1,4 @@
-"""A study: TOML -> Study -> cells. Everything that decides a result is in here; docs/studies.md has every key.
+"""A study: TOML -> Study -> grid of cells. Everything that decides a result is in here; docs/studies.md has every key.
 
 The seed of a trial comes from the values of its cell and not from the solver, the order, the noise or the place in the
 grid: every method meets the same x0 and A, and a study with more axes repeats the trials of a smaller one.
@@ -7,11 +7,12 @@ grid: every method meets the same x0 and A, and a study with more axes repeats t
 from __future__ import annotations
 
 import dataclasses
+import functools
 import hashlib
-import itertools
 import math
+import sys
 import tomllib
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from os import PathLike
 from pathlib import Path
@@ -21,36 +22,22 @@ import numpy as np
 
 from .._arrays import check_choice, check_count, check_number, check_order
 from ..errors import InvalidInput
-from ..recovery.registry import SOLVERS
 from ..recovery.solver import Solver
 from ..simulate import SIGNS
-from .sources import KNOWN, check_source
+from .axes import Cell, Grid, Setting
+from .checks import check_axis, check_counts, check_ratio, spread_range
+from .external import describe_import, file_hash, import_by_path, is_data_file, is_import_path, split_data_file
+from .solver_table import check_solver, has_option, plain_option, read_solver, write_solver
+from .sources import check_source
 
-WORK_UNIT = 256  # reconstructions that a worker is given at once, about: what a crash may cost, and Ctrl-C wait for
 SUCCESS = 1e-3  # the largest relative error of a success, as in the benchmarks
-
-
-@dataclass(frozen=True)
-class Cell:
-    """A work unit: some trials at one place of the grid, shared by all orders and all levels of noise."""
-
-    distribution: str
-    nonzeros: int
-    measurements: int
-    first: int
-    trials: int
-
-    def __str__(self) -> str:
-        last = self.first + self.trials - 1
-        return (
-            f"distribution {self.distribution}, {self.nonzeros} nonzeros, {self.measurements} measurements, "
-            f"trials {self.first}..{last}"
-        )
+GAUSSIAN = "gaussian"
+NUMERIC_AXES = ("nonzeros", "measurements", "noise_db", "orders")
 
 
 @dataclass(frozen=True, kw_only=True)
 class Study:
-    """A grid of recoveries: every distribution x nonzeros x measurements x noise_db x order, so many times over.
+    """A grid of recoveries: every combination of the values of its axes, so many times over.
 
     Parameters
     ----------
@@ -58,15 +45,17 @@ class Study:
         The length of the signals.
     distributions : sequence of str
         Of the non-zeros, as `sparse_signal` names them: "binomial", "uniform", "normal", "exponential"; or real data
-        in a basis, such as "ecg-db4", "camera-dct" or "digits-pixels", of which `nonzeros` are the coefficients kept.
-    nonzeros, measurements : sequence of int
-        Counts out of n; 1 <= nonzeros <= n and 1 <= measurements < n.
+        in a basis, such as "ecg-db4", "camera-dct" or "digits-pixels", of which `nonzeros` are the coefficients kept;
+        or a data file with a transform, such as "heart.npy db4"; or the import path of a function of (n, nonzeros,
+        rng), such as "mypackage.signals:spikes".
+    nonzeros, measurements : sequence of int or str
+        Counts out of n, or shares of it such as "10%"; 1 <= nonzeros <= n and 1 <= measurements < n.
     orders : sequence of float
-        Of a solver that has an order; a solver without one takes no orders.
+        An axis over the order of the solver. Without it, a solver that has an order uses its own.
     signs : {"natural", "positive", "random"}
         As drawn (N(0, 1) has both signs, the others are positive), all positive, or each by the toss of a coin.
-    solver : Solver
-        What is studied; its own `order` gives way to the axis.
+    solver : Solver or mapping of str to Solver
+        What is studied; of several, by labels, there is an axis `solver`.
     repeats : int
         Trials in each cell.
     seed : int
@@ -76,274 +65,243 @@ class Study:
         deviation. Empty: no noise and no such axis.
     success_below : float
         The largest relative error that counts as a success.
+    options : mapping of str to sequence
+        Axes over options of the solver, such as ``{"a": [0.2, 0.4], "c": [0.01, 0.1]}`` for the gains of SPSA.
+    matrix : str
+        "gaussian", or the import path of a function of (m, n, rng) that returns an array or a LinearOperator.
+    folder : str
+        Where data files with relative paths are; no part of what identifies the study.
 
     Examples
     --------
     >>> import sparsegauge as sg
     >>> study = sg.Study(
-    ...     n=20, distributions=["normal"], nonzeros=[2, 4], measurements=range(5, 20, 5), orders=[1, 2],
+    ...     n=20, distributions=["normal"], nonzeros=["10%", "20%"], measurements=range(5, 20, 5), orders=[1, 2],
     ...     signs="random", solver=sg.SPSA(iterations=100), repeats=3, seed=0,
     ... )
-    >>> study.total
-    36
+    >>> study.nonzeros, study.total
+    ((2, 4), 36)
     """
 
     n: int
     distributions: Sequence[str]
-    nonzeros: Sequence[int]
-    measurements: Sequence[int]
+    nonzeros: Sequence[int | str]
+    measurements: Sequence[int | str]
     orders: Sequence[float] = ()
     signs: str
-    solver: Solver
+    solver: Solver | Mapping[str, Solver]
     repeats: int
     seed: int
     noise_db: Sequence[float] = ()
     success_below: float = SUCCESS
+    options: Mapping[str, Sequence[Any]] = dataclasses.field(default_factory=dict)
+    matrix: str = GAUSSIAN
+    folder: str = dataclasses.field(default="", compare=False, repr=False)
 
     def __post_init__(self) -> None:
-        """Every key is checked here."""
+        """Check every key."""
         n = check_count("n", self.n, least=2)
         checked: dict[str, Any] = {
             "n": n,
-            "distributions": _words("distributions", self.distributions, n),
-            "nonzeros": _axis("nonzeros", self.nonzeros, lambda value: _count_up_to("nonzeros", value, n)),
-            "measurements": _axis("measurements", self.measurements, lambda v: _count_up_to("measurements", v, n - 1)),
-            "orders": self._checked_orders(),
-            "noise_db": _axis("noise_db", self.noise_db, _ratio, may_be_empty=True),
+            "distributions": self._check_distributions(n),
+            "nonzeros": check_counts("nonzeros", self.nonzeros, n, most=n),
+            "measurements": check_counts("measurements", self.measurements, n, most=n - 1),
+            "solver": self._check_solvers(),
+            "noise_db": check_axis("noise_db", self.noise_db, check_ratio, may_be_empty=True),
             "repeats": check_count("repeats", self.repeats, least=1),
             "seed": check_count("seed", self.seed, least=0),
-            "success_below": _tolerance(self.success_below),
+            "success_below": _check_tolerance(self.success_below),
         }
         check_choice("signs", self.signs, SIGNS)
         for name, value in checked.items():
             object.__setattr__(self, name, value)
+        object.__setattr__(self, "orders", self._check_orders())
+        object.__setattr__(self, "options", self._check_options())
+        self._check_matrix()
 
-    def _checked_orders(self) -> tuple[float, ...]:
-        _check_solver(self.solver)
-        name = type(self.solver).__name__
-        orders: tuple[float, ...] = _axis("orders", self.orders, check_order, may_be_empty=True)
-        if orders and not has_order(self.solver):
-            raise InvalidInput(f"orders: {name} has no order; leave the key out")
-        if not orders and has_order(self.solver):
-            raise InvalidInput(f"orders must have at least one value, since {name} has an order; got none")
-        for order in orders:
-            try:
-                dataclasses.replace(self.solver, order=order)  # type: ignore[call-arg]
-            except InvalidInput as error:
-                raise InvalidInput(f"orders: {name} refuses {order:g} ({error})") from error
+    def _check_distributions(self, n: int) -> tuple[str, ...]:
+        """Return the distributions in the order given: they have none of their own."""
+
+        def check(name: Any) -> Any:
+            check_source(name, n, Path(self.folder))
+            return name
+
+        return check_axis("distributions", self.distributions, check)
+
+    def _check_solvers(self) -> Solver | dict[str, Solver]:
+        if not isinstance(self.solver, Mapping):
+            check_solver(self.solver)
+            return self.solver
+        if not self.solver or not all(isinstance(label, str) and label for label in self.solver):
+            raise InvalidInput(f"solver must have a label per solver, at least one, got {list(self.solver)}")
+        for solver in self.solver.values():
+            check_solver(solver)
+        return dict(self.solver)
+
+    def _check_orders(self) -> tuple[float, ...]:
+        orders: tuple[float, ...] = check_axis("orders", self.orders, check_order, may_be_empty=True)
+        for solver in self.solvers.values():
+            name = type(solver).__name__
+            if orders and not has_option(solver, "order"):
+                raise InvalidInput(f"orders: {name} has no order; leave the key out, or this solver")
+            _try_values("orders", solver, "order", orders)
         return orders
+
+    def _check_options(self) -> dict[str, tuple[Any, ...]]:
+        if not isinstance(self.options, Mapping):
+            raise InvalidInput(f"options must be a table of lists, such as a = [0.2, 0.4], got {self.options!r:.80}")
+        return {option: self._check_option(option, values) for option, values in self.options.items()}
+
+    def _check_option(self, option: str, values: Any) -> tuple[Any, ...]:
+        key = f"options.{option}"
+        if option == "order":
+            raise InvalidInput("options.order: use the key orders")
+        for solver in self.solvers.values():
+            if not has_option(solver, option):
+                raise InvalidInput(f"{key} is no option of {type(solver).__name__}, which has {_options_of(solver)}")
+        default = next(f.default for f in dataclasses.fields(next(iter(self.solvers.values()))) if f.name == option)
+        checked = check_axis(key, values, lambda value: plain_option(value, default))
+        for solver in self.solvers.values():
+            _try_values(key, solver, option, checked)
+        return checked
+
+    def _check_matrix(self) -> None:
+        if self.matrix == GAUSSIAN:
+            return
+        if not is_import_path(self.matrix):
+            raise InvalidInput(
+                f"matrix must be {GAUSSIAN!r} or an import path such as 'mypackage.matrices:dft', got {self.matrix!r}"
+            )
+        if not callable(import_by_path("matrix", self.matrix)):
+            raise InvalidInput(f"matrix: {self.matrix} must be a function of (m, n, rng)")
 
     @classmethod
     def from_toml(cls, path: str | PathLike[str]) -> Study:
-        """The study that a TOML file describes; errors name the key."""
+        """Return the study that a TOML file describes; errors name the key.
+
+        Modules and data files are also looked for in the directory of the file.
+        """
+        folder = Path(path).resolve().parent
         try:
             with Path(path).open("rb") as file:
                 keys = tomllib.load(file)
         except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
             raise InvalidInput(f"{path} is not valid TOML: {error}") from error
+        if str(folder) not in sys.path:
+            sys.path.append(str(folder))  # at the end: it hides no other module
         try:
-            return cls.from_dict(keys)
+            return cls.from_dict(keys, folder=str(folder))
         except InvalidInput as error:
             raise InvalidInput(f"{path}: {error}") from error
 
     @classmethod
-    def from_dict(cls, keys: Mapping[str, Any]) -> Study:
-        """The same from the keys of such a file."""
-        fields = {field.name: field for field in dataclasses.fields(cls)}
-        unknown = [key for key in keys if key not in fields]
+    def from_dict(cls, keys: Mapping[str, Any], *, folder: str = "") -> Study:
+        """Return the same from the keys of such a file."""
+        fields = {field.name: field for field in dataclasses.fields(cls) if field.name != "folder"}
+        unknown = [key for key in keys if key not in fields and key != "solvers"]
         if unknown:
-            raise InvalidInput(f"{unknown[0]} is no key of a study; the keys are {', '.join(fields)}")
-        missing = [name for name, field in fields.items() if field.default is dataclasses.MISSING and name not in keys]
+            raise InvalidInput(f"{unknown[0]} is no key of a study; the keys are {', '.join([*fields, 'solvers'])}")
+        missing = [name for name, field in fields.items() if name not in {*keys, "solver"} and _is_required(field)]
         if missing:
             raise InvalidInput(f"{missing[0]} is missing; docs/studies.md has a complete example")
+        if "solver" not in keys and "solvers" not in keys:
+            raise InvalidInput("solver is missing; give one table [solver], or several [solvers.LABEL] for an axis")
+        if "solver" in keys and "solvers" in keys:
+            raise InvalidInput("solver and solvers are both there; keep one of them")
         for name in ("orders", "noise_db"):
             if name in keys and keys[name] == []:
                 raise InvalidInput(f"{name} must have at least one value, got []; leave the key out for no such axis")
-        values = {name: _spread(name, value) if name in AXES else value for name, value in keys.items()}
+        values = {name: value for name, value in keys.items() if name not in ("solver", "solvers")}
+        values |= {name: spread_range(name, values[name]) for name in NUMERIC_AXES if name in values}
         if isinstance(values.get("noise_db"), int | float):
             values["noise_db"] = [values["noise_db"]]
-        return cls(**values | {"solver": _solver_from(values["solver"])})
+        return cls(**values, solver=_read_solvers(keys), folder=folder)
 
     def to_dict(self) -> dict[str, Any]:
-        """Every key, with every option of the solver written out: what a store remembers the study by."""
-        keys = {field.name: getattr(self, field.name) for field in dataclasses.fields(self)}
-        keys |= {name: list(keys[name]) for name in AXES if keys[name]} | {"solver": _options_of(self.solver)}
-        return {name: value for name, value in keys.items() if value != ()}
+        """Return every key, with every option of the solver written out: what a store remembers the study by."""
+        write = functools.partial(write_solver, has_orders=bool(self.orders), without=self.options)
+        tables = {label: write(solver) for label, solver in self.solvers.items()}
+        keys: dict[str, Any] = {}
+        for field in dataclasses.fields(self):
+            value = getattr(self, field.name)
+            if field.name == "solver":
+                keys |= {"solvers": tables} if isinstance(value, Mapping) else {"solver": tables[""]}
+            elif field.name == "options":
+                keys |= {"options": {name: list(values) for name, values in value.items()}} if value else {}
+            elif field.name not in ("folder", "matrix") or (field.name == "matrix" and value != GAUSSIAN):
+                keys[field.name] = list(value) if isinstance(value, tuple) else value
+        return {name: value for name, value in keys.items() if value != []}
 
     @property
-    def axes(self) -> dict[str, tuple[Any, ...]]:
-        """The axes that the study has, by name, in the order of the table's rows; the trial comes last."""
-        axes = {name: tuple(getattr(self, name)) for name in AXES}
-        return {name: values for name, values in axes.items() if values} | {"trial": tuple(range(self.repeats))}
+    def external(self) -> dict[str, dict[str, str]]:
+        """What the study takes from outside the package, each with its version or the hash of its file."""
+        names = [name for name in (*self.distributions, self.matrix) if is_import_path(name)]
+        for solver in self.solvers.values():
+            table = write_solver(solver, has_orders=False)
+            names += [table[key] for key in ("name", "metric") if is_import_path(table.get(key))]
+        found = {name: describe_import(name) for name in dict.fromkeys(names)}
+        files = [name for name in self.distributions if not is_import_path(name) and is_data_file(name)]
+        return found | {name: {"sha256": file_hash(Path(self.folder, split_data_file(name)[0]))} for name in files}
 
     @property
-    def shape(self) -> tuple[int, int, int, int, int, int]:
-        """How many values each of AXES has, one for those that are absent; then the number of trials."""
-        counts = [max(len(getattr(self, name)), 1) for name in AXES]
-        return (counts[0], counts[1], counts[2], counts[3], counts[4], self.repeats)
+    def solvers(self) -> dict[str, Solver]:
+        """The solvers by their labels; a single one has the label ""."""
+        return dict(self.solver) if isinstance(self.solver, Mapping) else {"": self.solver}
+
+    @functools.cached_property
+    def grid(self) -> Grid:
+        """The axes and the number of trials."""
+        return Grid.of(self.to_dict(), self.solvers)
 
     @property
     def total(self) -> int:
         """How many reconstructions there are."""
-        return math.prod(self.shape)
-
-    @property
-    def solvers(self) -> list[Solver]:
-        """The solver at each order."""
-        if not self.orders:
-            return [self.solver]
-        return [dataclasses.replace(self.solver, order=order) for order in self.orders]  # type: ignore[call-arg]
+        return self.grid.total
 
     def cells(self) -> Iterator[Cell]:
-        """The work units, in the order of the table; trials of a large cell are shared out evenly."""
-        most = max(1, WORK_UNIT // (self.shape[3] * self.shape[4]))
-        edges = np.linspace(0, self.repeats, math.ceil(self.repeats / most) + 1).astype(int).tolist()
-        for distribution in self.distributions:
-            for nonzeros in self.nonzeros:
-                for measurements in self.measurements:
-                    for first, last in itertools.pairwise(edges):
-                        yield Cell(distribution, nonzeros, measurements, first, last - first)
+        """Yield the work units, in the order of the table."""
+        return self.grid.cells()
+
+    def settings(self, cell: Cell) -> list[Setting]:
+        """Return what is done to each trial of a cell, in the order of the axes that share trials."""
+        return self.grid.settings(cell, None if isinstance(self.solver, Mapping) else self.solver)
 
     def trial_seed(self, cell: Cell, trial: int) -> np.random.SeedSequence:
-        """Where a trial's randomness comes from."""
-        values = (self.n, self.signs, cell.distribution, cell.nonzeros, cell.measurements, trial)
+        """Return where a trial's randomness comes from."""
+        values = (self.n, self.signs, *cell.values, trial)
         digest = hashlib.sha256(repr(values).encode()).digest()
         return np.random.SeedSequence([self.seed, *np.frombuffer(digest, "<u4").tolist()])
 
 
-AXES = ("distributions", "nonzeros", "measurements", "noise_db", "orders")
+def _is_required(field: dataclasses.Field[Any]) -> bool:
+    return field.default is dataclasses.MISSING and field.default_factory is dataclasses.MISSING
 
 
-def _axis(key: str, values: Any, check: Callable[[Any], Any], *, may_be_empty: bool = False) -> tuple[Any, ...]:
-    """The checked values in ascending order."""
-    if isinstance(values, str | bytes | Mapping) or not np.iterable(values):
-        raise InvalidInput(f"{key} must be a list, or a table such as {{ from = 1, to = 9 }}, got {values!r}")
-    try:
-        checked = [check(value) for value in values]
-    except InvalidInput as error:
-        raise error if str(error).startswith(key) else InvalidInput(f"{key}: {error}") from error
-    if not checked and not may_be_empty:
-        raise InvalidInput(f"{key} must have at least one value, got none")
-    if len(set(checked)) < len(checked):
-        twice = next(value for value in checked if checked.count(value) > 1)
-        raise InvalidInput(f"{key} has {twice} more than once; give each value once")
-    return tuple(sorted(checked))
+def _read_solvers(keys: Mapping[str, Any]) -> Solver | dict[str, Solver]:
+    has_orders = "orders" in keys
+    if "solver" in keys:
+        return read_solver(keys["solver"], has_orders=has_orders)
+    tables = keys["solvers"]
+    if not isinstance(tables, Mapping) or not tables:
+        raise InvalidInput(f"solvers must be tables [solvers.LABEL], one per solver, got {tables!r:.80}")
+    return {label: read_solver(table, key=f"solvers.{label}", has_orders=has_orders) for label, table in tables.items()}
 
 
-def _words(key: str, values: Any, n: int) -> tuple[str, ...]:
-    """Distributions, in the order given: they have none of their own."""
-    chosen = _axis(key, values, lambda value: check_choice(key, value, KNOWN))
-    for name in chosen:
-        check_source(name, n)
-    return tuple(value for value in values if value in chosen)
+def _options_of(solver: Solver) -> str:
+    return ", ".join(field.name for field in dataclasses.fields(solver))
 
 
-def _count_up_to(key: str, value: Any, most: int) -> int:
-    if check_count(key, value, least=1) > most:
-        why = "" if key == "nonzeros" else ": with n of them there is nothing to recover"
-        raise InvalidInput(f"{key} must be at most {most}, got {value!r}{why}")
-    return int(value)
+def _try_values(key: str, solver: Solver, option: str, values: Sequence[Any]) -> None:
+    """Refuse values of an option that the solver refuses."""
+    for value in values:
+        try:
+            dataclasses.replace(solver, **{option: value})
+        except InvalidInput as error:
+            text = f"{value:g}" if isinstance(value, float) else str(value)
+            raise InvalidInput(f"{key}: {type(solver).__name__} refuses {text} ({error})") from error
 
 
-def _ratio(value: Any) -> float:
-    ratio = check_number("noise_db", value)
-    if not ratio > -math.inf:
-        raise InvalidInput(f"noise_db must be a ratio in decibels, or inf for no noise, got {value!r}")
-    return ratio
-
-
-def _tolerance(value: Any) -> float:
+def _check_tolerance(value: Any) -> float:
     if not 0 < check_number("success_below", value) < math.inf:
         raise InvalidInput(f"success_below must be a number above 0, got {value!r}; the default is {SUCCESS:g}")
     return float(value)
-
-
-def _spread(key: str, values: Any) -> Any:
-    """{ from = 1, to = 2, step = 0.1 } written out, both ends included; lists are left as they are."""
-    if not isinstance(values, Mapping):
-        return values
-    wrong = [name for name in values if name not in ("from", "to", "step")]
-    if wrong or "from" not in values or "to" not in values:
-        raise InvalidInput(f"{key}: a range is {{ from = ..., to = ..., step = ... }}, got the keys {list(values)}")
-    start, stop, step = (check_number(f"{key}.{name}", values.get(name, 1)) for name in ("from", "to", "step"))
-    if not (math.isfinite(start) and math.isfinite(stop) and 0 < step < math.inf and stop >= start):
-        raise InvalidInput(f"{key}: a range goes up in finite steps above 0, got {dict(values)}")
-    count = round((stop - start) / step)
-    if abs(start + count * step - stop) > 1e-9 * max(abs(stop), step):
-        raise InvalidInput(f"{key}: whole steps of {step:g} from {start:g} do not end at {stop:g}")
-    if all(isinstance(value, int) for value in values.values()):
-        return list(range(int(start), int(stop) + 1, int(step)))
-    return [round(start + k * step, 12) for k in range(count + 1)]  # 1.2 and not 1.2000000000000002
-
-
-def has_order(solver: Solver | type[Solver]) -> bool:
-    """Whether a solver, or a kind of solver, has the option `order`."""
-    return "order" in {field.name for field in dataclasses.fields(solver)}
-
-
-def _check_solver(solver: Any) -> None:
-    """One that a file can describe and whose results do not depend on the clock."""
-    name = type(solver).__name__
-    if not isinstance(solver, Solver) or SOLVERS.get(name) is not type(solver):
-        raise InvalidInput(f"solver must be one of {', '.join(SOLVERS)}, with its options; got {solver!r:.80}")
-    if getattr(solver, "time_limit", math.inf) < math.inf:
-        raise InvalidInput("solver.time_limit: results of a study must not depend on the clock; set other options")
-    if callable(getattr(solver, "metric", None)):
-        raise InvalidInput("solver.metric must be the name of a metric: a store cannot remember a function")
-
-
-def _solver_from(table: Any) -> Solver:
-    if not isinstance(table, Mapping):
-        raise InvalidInput(f'solver must be a table: [solver], then name = "SPSA" and options; got {table!r}')
-    name = table.get("name")
-    if not isinstance(name, str) or name not in SOLVERS:
-        raise InvalidInput(f"solver.name must be one of {', '.join(SOLVERS)}, got {name!r}")
-    kind = SOLVERS[name]
-    options = {key: value for key, value in table.items() if key != "name"}
-    known = {field.name: field for field in dataclasses.fields(kind)}
-    for key, value in options.items():
-        if key == "order" and key in known:
-            raise InvalidInput("solver.order: the orders of a study are an axis; use the key orders")
-        if key not in known:
-            allowed = [option for option in known if option != "order"]
-            raise InvalidInput(f"solver.{key} is no option of {name}; the options are {', '.join(allowed)}")
-        _check_kind(key, value, known[key])
-    options = {key: tuple(value) if isinstance(value, list) else value for key, value in options.items()}
-    try:
-        return kind(**options)
-    except InvalidInput as error:
-        raise InvalidInput(f"solver.{error}") from error
-
-
-def _check_kind(key: str, value: Any, field: dataclasses.Field[Any]) -> None:
-    """Of the same kind as the default; the solver checks the value."""
-    default = field.default_factory() if callable(field.default_factory) else field.default
-    kinds: dict[type, tuple[str, type | tuple[type, ...]]] = {
-        bool: ("true or false", bool),
-        int: ("a whole number", int),
-        float: ("a number", (int, float)),
-        str: ("a word", str),
-        tuple: ("a list", list | tuple),  # type: ignore[dict-item]
-        dict: ("a table", dict),
-        type(None): ("a number", (int, float)),
-    }
-    word, kind = kinds[type(default)]
-    if not isinstance(value, kind) or (isinstance(value, bool) and kind is not bool):
-        raise InvalidInput(f"solver.{key} must be {word}, got {value!r}")
-
-
-def _options_of(solver: Solver) -> dict[str, Any]:
-    """As in a file; what a file cannot hold (None, no limit of time) is what a solver does by default."""
-    left_out = ("order", "time_limit", "check_dependence")  # the last one changes no answer
-    fields = [field for field in dataclasses.fields(solver) if field.name not in left_out]
-    options = {field.name: _plain(getattr(solver, field.name), field.default) for field in fields}
-    return {"name": type(solver).__name__} | {key: value for key, value in options.items() if value is not None}
-
-
-def _plain(value: Any, default: Any) -> Any:
-    """One way to write each value: 500 and 500.0 are the same option."""
-    if isinstance(value, tuple):
-        return list(value)
-    if isinstance(value, Mapping):
-        return {key: float(number) for key, number in sorted(value.items())}
-    return float(value) if isinstance(default, float) else value

@@ -1,4 +1,4 @@
-"""Running a study: `run_cell` is pure, `run_study` is the only loop.
+"""Run a study: `run_cell` is pure, `run_study` is the only loop.
 
 Whatever the executor and the number of workers, a cell's result is the same: its randomness comes from its own values,
 BLAS works with one thread while cells run, and rows go to their place whatever order they arrive in.
@@ -28,25 +28,27 @@ from ..errors import CellFailed, ClusterLost, InvalidInput, StaleStudy, StudyWar
 from ..recovery.problem import Problem
 from ..recovery.quality import mse, relative_error
 from ..simulate import gaussian_matrix
+from .axes import Cell, Columns
+from .external import import_by_path
 from .manifest import versions_here
-from .parts import MEASURED, Columns
-from .plan import Cell, Study
+from .parts import MEASURED
+from .plan import GAUSSIAN, Study
 from .sources import draw_signal
-from .store import Status, Store
+from .store import Progress, Store
 
 IN_FLIGHT = 128  # futures of an executor that does not say how many workers it has
 PATIENCE = 30.0  # seconds without a finished cell, after which the cluster is asked whether it has workers
 KILLED_WORKER = "KilledWorker"  # what Dask raises for a task whose workers died three times
 LAST_WAIT = 60.0  # seconds that a study that is stopped gives to cells under way
 
-Progress = Callable[[Status], Any]
+Report = Callable[[Progress], Any]
 
 
-class Trial(NamedTuple):
+class DrawnTrial(NamedTuple):
     """What one trial draws: the signal, the matrix, unit noise, and the solver's own seed."""
 
     x: Array
-    A: Array
+    A: Any
     noise: Array
     seed: np.random.SeedSequence
 
@@ -66,39 +68,41 @@ class Finished(NamedTuple):
     versions: dict[str, str]
 
 
-def draw_trial(study: Study, cell: Cell, trial: int) -> Trial:
-    """The same for every solver, order and level of noise."""
+def draw_trial(study: Study, cell: Cell, trial: int) -> DrawnTrial:
+    """Draw a trial, which is the same for every solver, order and level of noise."""
     problem, noise, solver = study.trial_seed(cell, trial).spawn(3)
     rng = np.random.default_rng(problem)
-    x = draw_signal(cell.distribution, study.n, cell.nonzeros, signs=study.signs, rng=rng)
-    A = gaussian_matrix(cell.measurements, study.n, rng=rng)
-    return Trial(x, A, np.random.default_rng(noise).standard_normal(cell.measurements), solver)
+    drawn = study.grid.drawn(cell)
+    x = draw_signal(drawn.distribution, study.n, drawn.nonzeros, signs=study.signs, rng=rng, folder=study.folder)
+    make_matrix = gaussian_matrix if study.matrix == GAUSSIAN else import_by_path("matrix", study.matrix)
+    A = make_matrix(drawn.measurements, study.n, rng=rng)
+    return DrawnTrial(x, A, np.random.default_rng(noise).standard_normal(drawn.measurements), solver)
 
 
 def run_cell(study: Study, cell: Cell) -> Columns:
-    """Every trial of a cell at every level of noise and every order: arrays of (noise, order, trial).
+    """Return every trial of a cell at every setting, as arrays of the shape (shared axes, trial).
 
-    One factorisation a problem serves all orders.
+    One factorisation per problem serves all methods.
     """
-    solvers, levels = study.solvers, study.noise_db or (np.inf,)
-    measured = {name: np.zeros((len(levels), len(solvers), cell.trials), dtype) for name, dtype in MEASURED.items()}
+    settings = study.settings(cell)
+    measured = {name: np.zeros((len(settings), cell.trials), dtype) for name, dtype in MEASURED.items()}
     with one_blas_thread:
         for t in range(cell.trials):
             trial = draw_trial(study, cell, cell.first + t)
-            for i, level in enumerate(levels):
-                problem = trial.problem(level)
-                for j, solver in enumerate(solvers):
-                    found = solver.solve(problem, np.random.default_rng(trial.seed))
-                    error = relative_error(found.x, trial.x)
-                    values = (mse(found.x, trial.x), error, error <= study.success_below, found.nit)
-                    for name, value in zip(MEASURED, values, strict=True):
-                        measured[name][i, j, t] = value
-    return measured
+            problems = {level: trial.problem(level) for level in dict.fromkeys(s.noise_db for s in settings)}
+            for k, setting in enumerate(settings):
+                found = setting.method.solve(problems[setting.noise_db], np.random.default_rng(trial.seed))
+                error = relative_error(found.x, trial.x)
+                values = (mse(found.x, trial.x), error, error <= study.success_below, found.nit)
+                for name, value in zip(MEASURED, values, strict=True):
+                    measured[name][k, t] = value
+    shape = (*study.grid.shared_shape, cell.trials)
+    return {name: array.reshape(shape) for name, array in measured.items()}
 
 
 def run_study(
-    study: Study, store: str | PathLike[str], *, executor: Executor | None = None, progress: Progress | None = None
-) -> Status:
+    study: Study, store: str | PathLike[str], *, executor: Executor | None = None, progress: Report | None = None
+) -> Progress:
     """Compute what the store has not got yet.
 
     Parameters
@@ -111,11 +115,11 @@ def run_study(
         Where the cells run; as many threads as there are cores by default. A process pool and
         ``dask.distributed.Client(...).get_executor()`` do as well; the table is the same.
     progress : callable, optional
-        Called with a `Status` (done, total, rate, seconds_left) after each finished cell.
+        Called with a `Progress` (done, total, rate, seconds_left) after each finished cell.
 
     Returns
     -------
-    Status
+    Progress
         How far the study is, which is: all done.
 
     Raises
@@ -145,13 +149,13 @@ def run_study(
         raise InvalidInput(f"executor must be a concurrent.futures.Executor or None, got {executor!r:.80}")
     # held by this thread too, first in and last out: only the thread that set a limit may take it back
     with Store.opened(store, study) as opened, one_blas_thread:
-        return _Run(study, opened, progress).go(executor)
+        return _Loop(study, opened, progress).go(executor)
 
 
-class _Run:
+class _Loop:
     """The loop: keep a bounded number of cells in flight, store what comes back, stop cleanly."""
 
-    def __init__(self, study: Study, store: Store, progress: Progress | None) -> None:
+    def __init__(self, study: Study, store: Store, progress: Report | None) -> None:
         self.study, self.store, self.progress = study, store, progress
         self.flying: dict[Future[Finished], Cell] = {}
         self.began, self.started_with = time.monotonic(), store.results.done
@@ -161,7 +165,7 @@ class _Run:
         self.client: Any = None  # of a Dask cluster
         self.known_versions = [versions_here()]
 
-    def go(self, executor: Executor | None) -> Status:
+    def go(self, executor: Executor | None) -> Progress:
         missing = self.store.results.missing()
         self._report()
         if not missing:
@@ -173,10 +177,10 @@ class _Run:
                 self._loop(pool, iter(missing))
         return self.status(running=False)
 
-    def status(self, *, running: bool = True) -> Status:
+    def status(self, *, running: bool = True) -> Progress:
         elapsed = time.monotonic() - self.began
         rate = (self.done - self.started_with) / elapsed if elapsed > 0 else 0.0
-        return Status(self.done, self.study.total, rate or float("nan"), running=running, failed=tuple(self.failed))
+        return Progress(self.done, self.study.total, rate or float("nan"), running=running, failed=tuple(self.failed))
 
     def _loop(self, executor: Executor, cells: Iterator[Cell]) -> None:
         most, self.client = _in_flight(executor), getattr(executor, "_client", None)
@@ -210,7 +214,7 @@ class _Run:
                 return
             if isinstance(error, OSError) and self.client is not None:
                 raise _lost(error) from error
-            raise CellFailed(f"{cell}: {type(error).__name__}: {error}") from error
+            raise CellFailed(f"{self.study.grid.describe(cell)}: {type(error).__name__}: {error}") from error
         self._check_versions(finished.worker, finished.versions)
         self.done += self.store.add(cell, finished.measured, finished.seconds, finished.worker, finished.versions)
         self._report()
@@ -234,8 +238,9 @@ class _Run:
 
     def _mark_failed(self, cell: Cell) -> None:
         """Go on without a cell whose workers died; the next run tries it again."""
-        self.failed.append(str(cell))
-        text = f"{cell}: every worker that computed it died; it is marked as failed, and the next run tries it again"
+        where = self.study.grid.describe(cell)
+        self.failed.append(where)
+        text = f"{where}: every worker that computed it died; it is marked as failed, and the next run tries it again"
         warnings.warn(text, StudyWarning, stacklevel=2)
 
     def _look_for_workers(self) -> None:

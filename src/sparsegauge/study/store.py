@@ -14,6 +14,7 @@ from elsewhere is known at once, and its rows are computed again. To resume is t
 from __future__ import annotations
 
 import contextlib
+import math
 import os
 import time
 import warnings
@@ -27,19 +28,30 @@ import numpy as np
 from .._platform.extras import import_extra
 from .._platform.files import make_directory, sync_directory
 from ..errors import StudyWarning
+from .axes import Cell, Columns
 from .disk import Lock, is_locked, refuse_links, write_to_store
 from .journal import FOLDER, Journal, unlisted_parts
 from .manifest import PLACES, Manifest, versions_here
-from .parts import NEEDS, Columns, Results, empty_timings, encoded, joined, part_name, read_parts, rows_of, timing_of
-from .plan import Cell, Study
+from .parts import (
+    NEEDS,
+    Results,
+    empty_timings,
+    encode_part,
+    join_columns,
+    part_name,
+    read_parts,
+    rows_of,
+    timing_of,
+)
+from .plan import Study
 
 SHARE, SHORTEST, LONGEST = 0.02, 0.2, 10.0  # a part holds the last 2 % of a run, in these seconds: what a kill may cost
 MOST_ROWS = 100_000  # in one part
 
 
 @dataclass(frozen=True)
-class Status:
-    """How far a study is, in reconstructions; `rate` is a second's, of the latest run."""
+class Progress:
+    """How far a study is, in reconstructions; `rate` is per second, of the latest run."""
 
     done: int
     total: int
@@ -81,7 +93,7 @@ class Store:
         make_directory(directory)
         refuse_links(directory, ("manifest.json", FOLDER, *PLACES))
         with Lock(directory):
-            manifest = Manifest.settled(directory, study)
+            manifest = Manifest.open(directory, study)
             _sweep(directory)
             results, damaged = _read_results(directory, manifest)
             _set_aside(directory, damaged | _read_timings(directory, manifest)[1])
@@ -94,15 +106,16 @@ class Store:
     def add(
         self, cell: Cell, measured: Columns, seconds: float, worker: str, versions: Mapping[str, str] | None = None
     ) -> int:
-        """Add a finished work unit, as arrays of (noise, order, trial), and write a part when it is time to.
+        """Add a finished work unit, as arrays of the shape (shared axes, trial), and write a part when it is time to.
 
         `versions` are those of the worker that computed it; by default those of this process. Returns how many rows
         were not there before.
         """
-        rows = rows_of(self.manifest.study, cell, measured)
+        rows = rows_of(self.manifest.grid, cell, measured)
         new = self.results.put(rows)
         self._rows.append(rows)
-        self._timings.append(timing_of(cell, seconds, worker, self.session, versions or versions_here()))
+        versions = versions or versions_here()
+        self._timings.append(timing_of(self.manifest.grid, cell, seconds, worker, self.session, versions))
         now = time.monotonic()
         due = now - self._written >= min(max(SHARE * (now - self._opened), SHORTEST), LONGEST)
         if due or sum(len(rows["trial"]) for rows in self._rows) >= MOST_ROWS:
@@ -114,7 +127,7 @@ class Store:
         if not self._rows:
             return
         for place, columns in (("results", self._rows), ("timings", self._timings)):
-            data = encoded(joined(columns), self.manifest.fingerprint)
+            data = encode_part(join_columns(columns), self.manifest.fingerprint)
             name = f"{place}/{part_name(data)}"
             self.journal.note(name, data)
             write_to_store(self.path / name, data)
@@ -138,15 +151,15 @@ def _set_aside(directory: Path, damaged: Mapping[str, str]) -> None:
 
 
 def _read_results(directory: Path, manifest: Manifest) -> tuple[Results, dict[str, str]]:
-    results = Results.empty(manifest.study)
+    results = Results.empty(manifest.grid)
     damaged = read_parts(directory, "results", results.template(), manifest.fingerprint, results.put)
     return results, damaged
 
 
 def _read_timings(directory: Path, manifest: Manifest) -> tuple[Columns, dict[str, str]]:
-    timings = [empty_timings()]
+    timings = [empty_timings(manifest.grid)]
     damaged = read_parts(directory, "timings", timings[0], manifest.fingerprint, timings.append)
-    return joined(timings), damaged
+    return join_columns(timings), damaged
 
 
 def read_results(path: str | PathLike[str]) -> tuple[Results, dict[str, str]]:
@@ -161,18 +174,18 @@ def read_timings(path: str | PathLike[str]) -> Columns:
     return {name: column[order] for name, column in timings.items()}
 
 
-def study_status(path: str | PathLike[str]) -> Status:
+def study_status(path: str | PathLike[str]) -> Progress:
     """How far the study of a store is, how fast it goes, and which parts are damaged."""
     directory = Path(path)
     manifest = Manifest.read(directory)
     results, damaged = _read_results(directory, manifest)
     timings, also = _read_timings(directory, manifest)
     named = tuple(f"{name} {reason}" for name, reason in (damaged | also).items())
-    rate = _rate(timings) * manifest.study.shape[3] * manifest.study.shape[4]
+    rate = _rate(timings) * math.prod(manifest.grid.shared_shape)
     unlisted = unlisted_parts(directory, manifest.fingerprint, PLACES)
     versions = tuple(sorted(set(timings["versions"].tolist())))
     running = is_locked(directory)
-    return Status(results.done, manifest.study.total, rate, named, running, unlisted, versions=versions)
+    return Progress(results.done, manifest.grid.total, rate, named, running, unlisted, versions=versions)
 
 
 def _rate(timings: Columns) -> float:

@@ -1,4 +1,4 @@
-"""What a study comes to over its trials: means, standard errors and success rates on named axes, small enough to ship.
+"""Summaries of studies over their trials: means, standard errors and success rates on named axes.
 
 The package carries summaries of the studies in `studies/` (`SHIPPED` names them); the raw tables behind them do not fit
 into it. A summary is one ``.npz`` file that needs NumPy alone, with the manifest of the store that it was made from.
@@ -9,7 +9,7 @@ from __future__ import annotations
 import functools
 import io
 import json
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from importlib import resources
 from os import PathLike
@@ -19,15 +19,15 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from .._arrays import Array, check_choice
+from .._arrays import check_choice
 from .._platform.files import replace_file
 from ..errors import InvalidInput
 from .manifest import Manifest
 from .tables import AVERAGED, averages, read
 
 SHIPPED = {
-    "spsa": "the paper's whole grid with its own solver, 100 trials a cell",
-    "reweighted": "the same grid with GDSReweighted at three orders, 5 trials a cell",
+    "spsa": "the paper's whole grid with its own solver, 100 trials per cell",
+    "reweighted": "the same grid with GDSReweighted at three orders, 5 trials per cell",
     "real_orders": "SPSA at orders 1.0, 1.1, ..., 2.0",
     "gains": "SPSA with other gains a and c",
     "convergence": "SPSA with 100 to 100,000 iterations",
@@ -38,13 +38,13 @@ SHIPPED = {
     "real_data": "GDSReweighted on an electrocardiogram, photographs and digits",
     "real_data_spsa": "SPSA on the same data",
 }
-KEPT = (
-    *(f"{name}_{word}" for name in AVERAGED for word in ("mean", "standard_error")),
-    "mse_median",
-    "success_rate",
-    "success_rate_standard_error",
-    "trials",
-)
+
+
+def kept_values(axes: Iterable[str]) -> tuple[str, ...]:
+    """Return the names of the values that a summary with these axes keeps."""
+    means = [f"{name}_{word}" for name in AVERAGED for word in ("mean", "standard_error")]
+    leads = ["mse_lead_error"] if "orders" in axes else []
+    return (*means, *leads, "mse_median", "success_rate", "success_rate_standard_error", "trials")
 
 
 @dataclass(frozen=True)
@@ -56,7 +56,8 @@ class Summary:
     axes : mapping of str to tuple
         The values along each axis, in the order of the arrays' dimensions.
     values : mapping of str to ndarray
-        `mse_mean`, `mse_standard_error` and so on, and `trials`: how many each mean is over.
+        `mse_mean`, `mse_standard_error` and so on, and `trials`: how many each mean is over. `mse_lead_error` is the
+        standard error of the paired difference between the error of an order and that of the best order of its cell.
     manifest : mapping
         Of the store: the study with every option, and the versions that worked on it. Of several studies put
         together, the list of theirs is under `studies`.
@@ -67,7 +68,7 @@ class Summary:
     manifest: Mapping[str, Any]
 
     def at(self, **where: Any) -> Summary:
-        """The part at some values, of which a single one drops its axis and a sequence keeps it.
+        """Return the part at some values, of which a single one drops its axis and a sequence keeps it.
 
         Examples
         --------
@@ -95,8 +96,15 @@ class Summary:
         axes = {name: wanted if name == axis else held for name, held in self.axes.items()}
         return Summary({name: held for name, held in axes.items() if name != axis or not drop}, values, self.manifest)
 
+    def mean_over(self, name: str, *, keep: Sequence[str]) -> NDArray[Any]:
+        """Return the mean of a value over all axes but those in `keep`, in the order of `keep`."""
+        names = list(self.axes)
+        mean = self.values[name].mean(axis=tuple(k for k, axis in enumerate(names) if axis not in keep))
+        left = [axis for axis in names if axis in keep]
+        return np.asarray(mean.transpose([left.index(axis) for axis in keep]))
+
     def save(self, path: str | PathLike[str]) -> None:
-        """Write one ``.npz`` file, whole or not at all; numbers keep six digits, which is more than their errors do."""
+        """Write one ``.npz`` file, whole or not at all; numbers keep six digits, more than they are good for."""
         about = json.dumps({"axes": {name: list(held) for name, held in self.axes.items()}, "manifest": self.manifest})
         kinds = {name: np.int32 if name == "trials" else np.float32 for name in self.values}
         arrays: dict[str, Any] = {name: array.astype(kinds[name]) for name, array in self.values.items()}
@@ -120,7 +128,7 @@ class Summary:
 
 
 def summarise(store: str | PathLike[str]) -> Summary:
-    """Of a store; of one that is not finished, what is there so far, with a `StudyWarning`.
+    """Summarise a store; of one that is not finished, what is there so far, with a `StudyWarning`.
 
     Parameters
     ----------
@@ -129,14 +137,15 @@ def summarise(store: str | PathLike[str]) -> Summary:
     """
     results = read(store)
     means = averages(results)
-    axes = {name: values for name, values in results.study.axes.items() if name != "trial"}
+    axes = {axis.name: axis.values for axis in results.grid.axes}
     manifest = Manifest.read(Path(store))
-    about = {"study": results.study.to_dict(), "versions": manifest.versions}
-    return Summary(axes, {name: means[name] for name in KEPT}, about)
+    about: dict[str, Any] = {"study": manifest.keys, "versions": manifest.versions}
+    about |= {"external": manifest.external} if manifest.external else {}
+    return Summary(axes, {name: means[name] for name in kept_values(axes)}, about)
 
 
 def put_together(axis: str, summaries: Mapping[Any, Summary]) -> Summary:
-    """Studies that differ in one thing, along a new first axis of that name; they must share all other axes."""
+    """Put studies that differ in one thing along a new first axis of that name; they must share all other axes."""
     first = next(iter(summaries.values()))
     for value, summary in summaries.items():
         if dict(summary.axes) != dict(first.axes):
@@ -148,7 +157,7 @@ def put_together(axis: str, summaries: Mapping[Any, Summary]) -> Summary:
 
 @functools.cache
 def shipped(name: str) -> Summary:
-    """A summary that comes with the package.
+    """Return a summary that comes with the package.
 
     Parameters
     ----------
@@ -165,9 +174,10 @@ def shipped(name: str) -> Summary:
     return Summary._read((resources.files("sparsegauge.study") / "shipped" / f"{name}.npz").read_bytes())
 
 
-def best_order(summary: Summary, measure: str = "mse_mean") -> Array:
-    """The order of the lowest mean error, over all the other axes; nan where an order is not there yet."""
-    orders = np.asarray(summary.axes["orders"], float)
-    along = list(summary.axes).index("orders")
-    best = orders[np.argmin(summary.values[measure], axis=along)]
-    return np.where(np.isnan(summary.values[measure]).any(axis=along), np.nan, best)
+def first_study(summary: Summary) -> Mapping[str, Any]:
+    """Return the keys of the study behind a summary; of several put together, those of the first."""
+    manifest = summary.manifest
+    while "studies" in manifest:
+        manifest = next(iter(manifest["studies"].values()))
+    study: Mapping[str, Any] = manifest["study"]
+    return study

@@ -1,4 +1,4 @@
-"""What a store holds, as tables: rows in canonical order, whatever order they were computed in."""
+"""Read what a store holds as tables: rows in canonical order, whatever order they were computed in."""
 
 from __future__ import annotations
 
@@ -14,7 +14,6 @@ from .._platform.extras import import_extra
 from .._platform.files import draft_of
 from ..errors import InvalidInput, StudyWarning
 from .parts import NEEDS, Results
-from .plan import AXES
 from .store import read_results, read_timings
 
 if TYPE_CHECKING:
@@ -26,12 +25,12 @@ FORMATS = (".parquet", ".csv", ".nc")
 
 
 def load_study(store: str | PathLike[str]) -> pd.DataFrame:
-    """The results of a study as a tidy table: one row a (cell, order, trial).
+    """Return the results of a study as a tidy table: one row per combination of the axes and trial.
 
-    The columns are the study's axes (`distributions`, `nonzeros`, `measurements`, and `noise_db` and `orders` where it
-    has them), `trial`, and `mse`, `relative_error`, `success` and `nit`; the rows are sorted by the axes, in their
-    order. Two runs of a study give equal tables. Of a study that is not finished, the rows that are there so far come
-    with a `StudyWarning`, and so does a damaged part.
+    The columns are the study's axes (`distributions`, `nonzeros`, `measurements`, and `noise_db`, `solver`, options of
+    the solver and `orders` where it has them), `trial`, and `mse`, `relative_error`, `success` and `nit`; the rows are
+    sorted by the axes, in their order. Two runs of a study give equal tables. Of a study that is not finished, the rows
+    that are there so far come with a `StudyWarning`, and so does a damaged part.
 
     Parameters
     ----------
@@ -40,20 +39,21 @@ def load_study(store: str | PathLike[str]) -> pd.DataFrame:
     """
     pandas = import_extra("pandas", NEEDS)
     results = read(store)
-    study = results.study
-    place = dict(zip((*AXES, "trial"), np.nonzero(results.present), strict=True))
-    columns: dict[str, Any] = {
-        "distributions": pandas.Categorical.from_codes(place["distributions"], categories=list(study.distributions))
-    }
-    for axis, values in study.axes.items():
-        if axis != "distributions":
-            columns[axis] = np.asarray(values)[place[axis]]
+    *codes, trial = np.nonzero(results.present)
+    columns: dict[str, Any] = {}
+    for axis, places in zip(results.grid.axes, codes, strict=True):
+        is_named = axis.kind.dtype is object  # words keep the order of the study
+        categories = [str(value) for value in axis.values]
+        columns[axis.name] = (
+            pandas.Categorical.from_codes(places, categories=categories) if is_named else axis.column(places)
+        )
+    columns["trial"] = trial
     columns |= {name: array[results.present] for name, array in results.values.items()}
     return pandas.DataFrame(columns)
 
 
 def study_dataset(store: str | PathLike[str]) -> xr.Dataset:
-    """The results of a study on its named axes, with what they come to.
+    """Return the results of a study on its named axes, with their means over the trials.
 
     `mse`, `relative_error`, `success` and `nit` have the dimension `trial` too, and NaN where a trial is not there yet;
     `mse_mean` and `mse_standard_error` (and so for `relative_error` and `nit`), `mse_median`, `success_rate` and
@@ -66,8 +66,8 @@ def study_dataset(store: str | PathLike[str]) -> xr.Dataset:
     """
     xarray = import_extra("xarray", NEEDS)
     results = read(store)
-    axes = results.study.axes
-    present, arrays = _squeezed(results)
+    axes = results.grid.coordinates
+    present, arrays = results.present, results.values
     means = averages(results)
     if not present.all():
         arrays = {name: np.where(present, array, np.nan) for name, array in arrays.items()}
@@ -79,40 +79,46 @@ def study_dataset(store: str | PathLike[str]) -> xr.Dataset:
 
 
 def averages(results: Results) -> dict[str, NDArray[Any]]:
-    """Means, standard errors and success rates over the trials, and how many there are, on the axes that there are."""
-    present, arrays = _squeezed(results)
+    """Return means, standard errors and success rates over the trials, and how many there are."""
+    present, arrays = results.present, results.values
     means = {f"{name}_{word}": value for name in AVERAGED for word, value in _summary(arrays[name], present).items()}
     rate = _summary(arrays["success"], present)
     means |= {"success_rate": rate["mean"], "success_rate_standard_error": rate["standard_error"]}
     means["mse_median"] = _median(arrays["mse"], present)  # a single iterate that ran away can make the mean
+    if "orders" in results.grid.coordinates:
+        along = list(results.grid.coordinates).index("orders")
+        means["mse_lead_error"] = _lead_error(arrays["mse"], present, means["mse_mean"], along)
     return means | {"trials": np.count_nonzero(present, axis=-1)}
 
 
+def _lead_error(values: NDArray[Any], present: NDArray[np.bool_], mean: NDArray[Any], along: int) -> NDArray[Any]:
+    """Return the standard error of the paired difference between each order and the best one, trial by trial."""
+    best = np.argmin(np.where(np.isnan(mean), np.inf, mean), axis=along, keepdims=True)[..., None]
+    with np.errstate(invalid="ignore", over="ignore"):
+        difference = values - np.take_along_axis(values, best, axis=along)
+    both = present & np.take_along_axis(present, best, axis=along)
+    return _summary(difference, both)["standard_error"]
+
+
 def _median(values: NDArray[Any], present: NDArray[np.bool_]) -> NDArray[Any]:
-    """Over the trials that are there; NaN where there are none."""
+    """Return the median over the trials that are there; NaN where there are none."""
     ordered = np.sort(np.where(present, values, np.inf), axis=-1)
     count = np.count_nonzero(present, axis=-1)[..., None]
     middle = [np.take_along_axis(ordered, np.maximum(place, 0), axis=-1) for place in ((count - 1) // 2, count // 2)]
     return np.where(count > 0, (middle[0] + middle[1]) / 2, np.nan)[..., 0]
 
 
-def _squeezed(results: Results) -> tuple[NDArray[np.bool_], dict[str, NDArray[Any]]]:
-    """Which rows are there, and their values, without the axes that the study has not."""
-    absent = tuple(k for k, name in enumerate(AXES) if name not in results.study.axes)
-    return results.present.squeeze(absent), {name: array.squeeze(absent) for name, array in results.values.items()}
-
-
 def timings(store: str | PathLike[str]) -> pd.DataFrame:
-    """How long each work unit took, on which worker, and when: all that differs between two runs of a study.
+    """Return how long each work unit took, on which worker, and when: all that differs between two runs of a study.
 
-    One row a unit: `distributions`, `nonzeros`, `measurements`, `first_trial`, `trials`, `seconds` (all its orders and
-    levels of noise), `worker` (host:process), `session` (when the run began) and `finished`, both in Unix time.
+    One row per unit: `distributions`, `nonzeros`, `measurements`, `first_trial`, `trials`, `seconds` (of all methods
+    and levels of noise), `worker` (host:process), `session` (when the run began) and `finished`, both in Unix time.
     """
     return import_extra("pandas", NEEDS).DataFrame(read_timings(store))
 
 
 def export(store: str | PathLike[str], path: str | PathLike[str]) -> None:
-    """The table as ``.parquet`` or ``.csv``, or the dataset as ``.nc``; an old file there is replaced in one step."""
+    """Write the table as ``.parquet`` or ``.csv``, or the dataset as ``.nc``; an old file is replaced in one step."""
     target = Path(path)
     check_format(target)
     with draft_of(target) as draft:
@@ -125,24 +131,24 @@ def export(store: str | PathLike[str], path: str | PathLike[str]) -> None:
 
 
 def check_format(path: Path) -> None:
-    """One that `export` knows."""
+    """Raise `InvalidInput` unless `export` knows the format of the file."""
     if path.suffix not in FORMATS:
         raise InvalidInput(f"{path} must end in {', '.join(FORMATS[:-1])} or {FORMATS[-1]}")
 
 
 def read(store: str | PathLike[str]) -> Results:
-    """Everything that can be trusted, with a `StudyWarning` about the rest."""
+    """Return everything that can be trusted, with a `StudyWarning` about the rest."""
     results, damaged = read_results(store)
     for name, reason in damaged.items():
         warnings.warn(f"{Path(store) / name} {reason}; run the study again to mend it", StudyWarning, stacklevel=3)
-    if results.done < results.study.total:
-        text = f"{store} is not finished: it has {results.done:,} of {results.study.total:,} rows"
+    if results.done < results.grid.total:
+        text = f"{store} is not finished: it has {results.done:,} of {results.grid.total:,} rows"
         warnings.warn(text, StudyWarning, stacklevel=3)
     return results
 
 
 def _summary(values: NDArray[Any], present: NDArray[np.bool_]) -> dict[str, NDArray[Any]]:
-    """Over the trials that are there: the mean, and the standard error s / sqrt(trials); NaN where it is not known."""
+    """Return the mean over the trials that are there, and its standard error s / sqrt(trials); NaN where unknown."""
     trials = np.count_nonzero(present, axis=-1)
     with np.errstate(invalid="ignore", divide="ignore", over="ignore"):
         mean = np.sum(values, axis=-1, where=present, dtype=float) / trials

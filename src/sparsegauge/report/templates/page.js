@@ -22,7 +22,10 @@
   const bytes = text => Uint8Array.from(atob(text), c => c.charCodeAt(0));
   const unpack = text => new Float32Array(bytes(text).buffer);
   const mean = unpack(study.mean), error = unpack(study.error);
-  const recover = bytes(study.recover);  // a bit for all orders together
+  // what is best is decided when the page is made; here it is only shown
+  const best = new Int16Array(bytes(study.best).buffer);  // -1 where a result is missing
+  const flags = text => { const packed = bytes(text); return bit => Boolean(packed[bit >> 3] >> (bit & 7) & 1); };
+  const isNear = flags(study.near), isClear = flags(study.clear), isFlat = flags(study.flat), allRecover = flags(study.recover);
   const { orders, measurements, sliders } = study;  // infinity is its label; without orders, the one is null
   const byId = id => document.getElementById(id);
 
@@ -33,10 +36,6 @@
     return index * measurements.length + m;
   };
   const place = (panel, at, m, p) => cell(panel, at, m) * orders.length + p;
-  const allRecover = (panel, at, m) => {
-    const bit = cell(panel, at, m);
-    return Boolean(recover[bit >> 3] >> (bit & 7) & 1);
-  };
   const short = (x, digits) => {
     if (Number.isNaN(x)) return "?";
     if (x !== 0 && (Math.abs(x) < 1e-4 || Math.abs(x) >= 1e4)) return x.toExponential(digits - 1).replace("e+", "e").replace("-", "−");
@@ -55,14 +54,6 @@
     const share = Math.min(1, Math.max(0, (Math.log10(value) - low) / (high - low)));
     return study.colours[Math.round(share * (study.colours.length - 1))];
   };
-  // the best order, if it beats each other one by more than two standard errors and not all recover
-  const clearBest = (panel, at, m) => {
-    const cells = orders.map((_, p) => place(panel, at, m, p));
-    if (cells.length < 2 || allRecover(panel, at, m) || cells.some(i => Number.isNaN(mean[i]))) return -1;
-    const [first, second] = cells.map((_, p) => p).sort((a, b) => mean[cells[a]] - mean[cells[b]]);
-    const spread = 2 * Math.hypot(error[cells[first]], error[cells[second]]);
-    return mean[cells[second]] - mean[cells[first]] > spread ? first : -1;
-  };
   const paint = map => {
     const canvas = map.querySelector("canvas"), panel = Number(map.dataset.panel), at = setting();
     const ratio = window.devicePixelRatio || 1;
@@ -78,11 +69,11 @@
         pen.fillStyle = colour(value);
         pen.fillRect(x(m), y(p + 1), x(m + 1) - x(m), y(p) - y(p + 1));
       }
-      const best = clearBest(panel, at, m);
-      if (best >= 0) {
+      const here = cell(panel, at, m), top = best[here];
+      if (isClear(here)) {
         const radius = Math.max(1.9 * ratio, Math.min(3.5 * ratio, 0.35 * (x(m + 1) - x(m))));
         pen.beginPath();
-        pen.arc((x(m) + x(m + 1)) / 2, (y(best) + y(best + 1)) / 2, radius, 0, 2 * Math.PI);
+        pen.arc((x(m) + x(m + 1)) / 2, (y(top) + y(top + 1)) / 2, radius, 0, 2 * Math.PI);
         pen.fillStyle = "#fff";
         pen.strokeStyle = "#000";
         pen.lineWidth = 0.7 * ratio;
@@ -149,33 +140,9 @@
   new ResizeObserver(() => maps.forEach(paint)).observe(byId("explorer"));
   slide();
 
-  // ---- which order: bilinear between the cells of the study, as sparsegauge.recommend_order does it
+  // ---- which order, at the values of the study
   const form = byId("chooser");
   if (!form) return;
-  // weights of the two values around `wanted`; null outside the study
-  const around = (grid, wanted) => {
-    if (!(wanted >= grid[0] && wanted <= grid[grid.length - 1])) return null;
-    const right = grid.findIndex(value => value >= wanted);
-    if (grid[right] === wanted) return [[right, 1]];
-    const share = (wanted - grid[right - 1]) / (grid[right] - grid[right - 1]);
-    return [[right - 1, 1 - share], [right, share]];
-  };
-  const expected = (panel, corners, byMeasurements) => orders.map((order, p) => {
-    let value = 0, variance = 0;
-    for (const [at, weight] of corners) {
-      for (const [m, share] of byMeasurements) {
-        const i = place(panel, at, m, p);
-        value += weight * share * mean[i];
-        variance += (weight * share * error[i]) ** 2;
-      }
-    }
-    return { order, value, spread: Math.sqrt(variance) };
-  });
-  const corners = () => sliders.reduce((held, slider, k) => {
-    const input = byId(`choose-${k}`);
-    const steps = input.type === "number" ? around(slider.values, input.valueAsNumber) : [[Number(input.value), 1]];
-    return held && steps && held.flatMap(([at, weight]) => steps.map(([index, share]) => [[...at, index], weight * share]));
-  }, [[[], 1]]);
   const element = (name, text, label) => {
     const made = document.createElement(name);
     made.textContent = text;
@@ -183,7 +150,6 @@
     return made;
   };
   const row = (found, best, largest) => {
-    const near = found.value <= best.value + best.spread;
     const made = element("tr", "", found === best ? "best" : "");
     const head = element("th", String(found.order));
     head.scope = "row";
@@ -192,7 +158,7 @@
     bar.style.width = `${(largest > 0 ? 100 * found.value / largest : 0).toFixed(1)}%`;
     const track = element("span", "", "track");
     track.append(bar);
-    last.append(track, element("span", found === best ? "the best" : near ? "as good" : `${(found.value / best.value).toPrecision(3)} times`, "note"));
+    last.append(track, element("span", found === best ? "the best" : found.near ? "as good" : `${(found.value / best.value).toPrecision(3)} times`, "note"));
     made.append(head, element("td", within(found.value, found.spread)), last);
     return made;
   };
@@ -202,36 +168,32 @@
     form.querySelector("table").hidden = rows.length === 0;
   };
   const choose = () => {
-    const at = corners(), byMeasurements = around(measurements, byId("choose-measurements").valueAsNumber);
-    if (!at || !byMeasurements) {
-      const ranges = sliders.filter(s => s.axis === "nonzeros").map(s => `${s.label} from ${s.values[0]} to ${s.values[s.values.length - 1]}`);
-      ranges.push(`measurements M from ${measurements[0]} to ${measurements[measurements.length - 1]}`);
-      fill([element("p", `The study has ${ranges.join(" and ")}.`, "warning")], []);
-      return;
-    }
-    const panel = Number(byId("choose-panel").value);
-    const found = expected(panel, at, byMeasurements);
-    if (found.some(f => Number.isNaN(f.value))) {
+    const at = sliders.map((_, k) => Number(byId(`choose-${k}`).value));
+    const here = cell(Number(byId("choose-panel").value), at, Number(byId("choose-measurements").value));
+    if (best[here] < 0) {
       fill([element("p", "The study has no result there yet.", "warning")], []);
       return;
     }
-    const best = found.reduce((a, b) => (b.value < a.value ? b : a));
-    const near = found.filter(f => f.value <= best.value + best.spread).map(f => f.order);
-    const every = at.every(([index]) => byMeasurements.every(([m]) => allRecover(panel, index, m)));
+    const found = orders.map((order, p) => {
+      const i = here * orders.length + p;
+      return { order, value: mean[i], spread: error[i], near: isNear(i) };
+    });
+    const top = found[best[here]], every = allRecover(here);
+    const near = found.filter(f => f.near).map(f => f.order);
     const answer = element("p", every ? "" : "Order ", "answer");
-    answer.append(element("strong", every ? "Any order" : String(best.order)),
-      every ? ": every order recovers such signals." : `, expected error ${within(best.value, best.spread)}.`);
-    const others = near.filter(order => order !== best.order);
+    answer.append(element("strong", every ? "Any order" : String(top.order)),
+      every ? ": every order recovers such signals." : `, expected error ${within(top.value, top.spread)}.`);
+    const others = near.filter(order => order !== top.order);
     const flat = every ? `Each did in ${Math.round(100 * study.recovered)}\u00a0% of the trials or more; what is left of the errors is too small to choose by.`
       : others.length === 0 ? `No other of the ${orders.length} orders is within one standard error.`
       : `${near.length} of ${orders.length} orders are within one standard error: ${near.join(", ")}.`
-        + (near.length >= study.flat * orders.length ? " The choice matters little here." : "");
-    form.dataset.order = best.order;
-    form.dataset.value = best.value;
-    form.dataset.spread = best.spread;
+        + (isFlat(here) ? " The choice matters little here." : "");
+    form.dataset.order = top.order;
+    form.dataset.value = top.value;
+    form.dataset.spread = top.spread;
     form.dataset.near = near.join(" ");
     form.dataset.allRecover = every;
-    fill([answer, element("p", flat)], found.map(f => row(f, best, Math.max(...found.map(g => g.value)))));
+    fill([answer, element("p", flat)], found.map(f => row(f, top, Math.max(...found.map(g => g.value)))));
   };
   form.addEventListener("input", choose);
   form.addEventListener("submit", event => event.preventDefault());
