@@ -416,7 +416,7 @@ def test_missing_cells_are_said_and_left_blank(study, html):
     assert "it is not finished." in html
     empty = view_study(example_summary(panels=("none",), missing=slice(None)), title="nothing yet")
     assert empty.range == (0.1, 1.0)
-    assert all("no results yet" in empty.described(place) for place in empty.places())
+    assert all("no results yet" in empty.describe(place) for place in empty.places())
 
 
 def test_any_axes_will_do(results):
