@@ -33,7 +33,7 @@ def draw_band_map(found: BandMap, *, rpm: float | None = None, orders: Any = Non
     speed = rpm / 60 if rpm is not None else found.setting.shaft
     with panels(1, 2, 5.2, 3.6) as (figure, axes):
         shown = found.best if band is None else band
-        _draw_map(figure, axes[0, 0], found, found.best)
+        draw_map(figure, axes[0, 0], found, found.best)
         _draw_spectrum(axes[0, 1], found, shown, _marks(orders, speed))
         return figure
 
@@ -57,7 +57,7 @@ def draw_surveys(surveys: Sequence[Survey], style: Mapping[str, Any] | None = No
                     if survey.diagnosis is None or survey.rpm is None
                     else _marks(survey.diagnosis.orders, survey.rpm / 60)
                 )
-                _draw_map(figure, row[0], survey.map, survey.map.best)
+                draw_map(figure, row[0], survey.map, survey.map.best)
                 _draw_spectrum(row[1], survey.map, survey.map.best, marks)
             if len(surveys) > 1:
                 row[0].annotate(escape(survey.title), (0, 1.12), xycoords="axes fraction", fontweight="bold")
@@ -77,13 +77,13 @@ def _draw_evidence(figure: Figure, axes: Any, diagnosis: Diagnosis, found: BandM
     strongest = diagnosis.findings[0]
     flattened = diagnosis.band_map(whiten=True)
     shown = flattened if found is None else found
-    _draw_map(figure, axes[0], shown, shown.best)
+    draw_map(figure, axes[0], shown, shown.best)
     _draw_spectrum(axes[1], flattened, strongest.band, {strongest.fault: strongest.frequency})
     verdict = "nothing found" if diagnosis.fault is None else f"{diagnosis.fault} fault"
     axes[1].set_title(f"{verdict}: envelope spectrum, {strongest.band}", loc="left")
 
 
-def _draw_map(figure: Figure, axes: Axes, found: BandMap, marked: Band) -> None:
+def draw_map(figure: Figure, axes: Axes, found: BandMap, marked: Band) -> None:
     levels = sorted({band.level for band in found.bands})
     defined = found.values[np.isfinite(found.values)]
     scale = Normalize(float(defined.min()), float(max(defined.max(), defined.min() + 1e-12)))
