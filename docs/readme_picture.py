@@ -19,7 +19,8 @@ STYLE = {"font.size": 9.5, "axes.spines.top": False, "axes.spines.right": False,
 
 def main() -> None:
     with matplotlib.style.context(["default", STYLE]):
-        figure = Figure(figsize=(12.5, 3.4), layout="constrained")
+        figure = Figure(figsize=(12.8, 3.4), layout="constrained")
+        figure.set_layout_engine("constrained", wspace=0.08)
         measure, recover, find = figure.subplots(1, 3)
         draw_number(measure)
         draw_recovery(recover)
