@@ -11,7 +11,15 @@ from scipy.stats import norm
 import sparsegauge as sg
 from sparsegauge.errors import InvalidInput
 from sparsegauge.recovery import portfolio
-from sparsegauge.recovery.message_passing import SLABS, denoise, first_slab
+from sparsegauge.recovery.message_passing import (
+    CHECK_EVERY,
+    FIRST_STEPS,
+    PROMISING,
+    SLABS,
+    denoise,
+    first_slab,
+    likely_sides,
+)
 from sparsegauge.recovery.problem import Problem
 
 SIDES = (-1, 0, 1)
@@ -121,6 +129,28 @@ def test_the_default_uses_it_where_systems_are_large():
     found = sg.recover(A, A @ x)
     assert np.allclose(found.x, x, atol=1e-8)
     assert found.certified
+
+
+def test_only_promising_runs_go_on_where_no_sparse_signal_is_found():
+    rng = np.random.default_rng(8)
+    A, y = sg.gaussian_matrix(120, 240, rng=rng), rng.standard_normal(120)
+    estimates = list(sg.MessagePassing(tolerance=1e-12).runs(Problem.of(A, y)))
+    runs = len(SLABS) * 2 * len(likely_sides(Problem.of(A, y)))
+    checks = runs * FIRST_STEPS // CHECK_EVERY + PROMISING * (300 - FIRST_STEPS) // CHECK_EVERY
+    assert len(estimates) <= checks
+    assert 1 <= sum(estimate.ended for estimate in estimates) <= runs
+    errors = [estimate.error for estimate in estimates[: runs * FIRST_STEPS // CHECK_EVERY]]
+    assert min(estimate.error for estimate in estimates) <= min(errors)
+
+
+@pytest.mark.parametrize(("m", "n"), [(350, 700), (20, 100)])
+def test_one_sign_is_left_out_only_where_the_least_norm_solution_tells(m, n):
+    system, seen = sg.System(sg.gaussian_matrix(m, n, rng=0)), set()
+    for seed in range(30):
+        x = sg.sparse_signal(n, m // 2, "normal", rng=seed)
+        seen.add(likely_sides(Problem.of(system, system.forward(x))))
+        assert 1 in likely_sides(Problem.of(system, system.forward(np.abs(x)))) or n == 100
+    assert ((0,) in seen) == (n == 700)  # in small systems a sum near 0 says little
 
 
 @pytest.mark.parametrize("shape", [(1, 5), (4, 5), (5, 5), (30, 60)])

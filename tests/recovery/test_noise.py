@@ -9,7 +9,7 @@ from threadpoolctl import threadpool_limits
 import sparsegauge as sg
 from sparsegauge import trade_off
 from sparsegauge._arrays.systems import noise_norm
-from sparsegauge.recovery import spike_slab
+from sparsegauge.recovery import portfolio, spike_slab
 from sparsegauge.recovery.noisy import prune
 from sparsegauge.recovery.portfolio import WELLS
 from sparsegauge.recovery.problem import Problem
@@ -384,3 +384,44 @@ def test_noise_so_small_that_rounding_matters(solver, noise):
     found = sg.recover(A, (A @ x).round(3), noise=noise, solver=solver, rng=0)
     assert found.success
     assert np.linalg.norm(found.x - x) <= 1e-4 * np.linalg.norm(x)
+
+
+@pytest.mark.parametrize("gain", [5.0, -5.0])
+def test_fewer_members_are_tried_where_y_is_likely_noisy(monkeypatch, gain):
+    """The first wells and the first runs of expectation propagation, then the noisy estimate."""
+    monkeypatch.setattr(portfolio.Climbs, "gain", property(lambda _: gain))
+    tried = []
+    follow = portfolio.Propagations._follow
+    monkeypatch.setattr(
+        portfolio.Propagations,
+        "_follow",
+        lambda self, sweeps, most_runs=None: tried.append(most_runs) or follow(self, sweeps, most_runs),
+    )
+    rng = np.random.default_rng(5)
+    A, x = sg.gaussian_matrix(50, 100, rng=rng), sg.sparse_signal(100, 20, "normal", rng=rng)
+    y = A @ x + rng.standard_normal(50)
+    sg.recover(A, y, solver=sg.Portfolio(restarts=0, propagations=1, lattice=False))
+    assert (None in tried) == (gain < 0)
+    assert len(sg.EP().slabs) in tried
+
+
+@pytest.mark.parametrize("distribution", ["normal", "exponential", "uniform"])
+def test_exact_signals_that_look_noisy_are_still_found(distribution):
+    found = 0
+    for seed in range(4):
+        A = sg.gaussian_matrix(50, 100, rng=100 + seed)
+        x = sg.sparse_signal(100, 25, distribution, signs="random", rng=seed)
+        found += bool(np.allclose(sg.recover(A, A @ x).x, x, atol=1e-6))
+    assert found >= 3
+
+
+@pytest.mark.parametrize(("m", "is_found"), [(290, True), (200, False)])
+def test_hard_problems_with_hundreds_of_unknowns_are_solved_or_the_status_says_so(m, is_found):
+    """K/N = .3 at 40 dB: far above and far below the threshold M/N = .48 of message passing."""
+    rng = np.random.default_rng(7)
+    x, A = sg.sparse_signal(500, 150, "normal", rng=rng), sg.gaussian_matrix(m, 500, rng=rng)
+    deviation = 0.01 * np.linalg.norm(A @ x) / np.sqrt(m)
+    found = sg.recover(A, A @ x + deviation * rng.standard_normal(m), noise=deviation)
+    assert (np.linalg.norm(found.x - x) < 0.03 * np.linalg.norm(x)) == is_found
+    assert found.success == is_found
+    assert found.status == (Status.CONVERGED if is_found else Status.NOT_SPARSE)

@@ -68,6 +68,11 @@ class Climbs:
         return self.gain > max(OVERWHELMING_GAIN, OVERWHELMING_GAIN_PER_MEASUREMENT * len(self.model.y))
 
     @property
+    def is_misled(self) -> bool:
+        """Whether a dense x explains y far better than the best state, though there is little noise: it is wrong."""
+        return self.gain < -CLEAR and not self.noise_is_loud
+
+    @property
     def sigma(self) -> float:
         """The standard deviation of the noise in the best state."""
         return math.sqrt(self.states[0].noise) * self.model.scale

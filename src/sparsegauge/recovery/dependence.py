@@ -139,11 +139,18 @@ def has_uneven_columns(A: NDArray[Any], rank: int) -> bool:
     return bool(lengths.max() > ratio * middle or lengths.min() * ratio**1.5 < middle)
 
 
-def greedy_relation(B: NDArray[Any], A: NDArray[Any], work: float = WORK, most_steps: int = MOST_STEPS) -> Relation:
+def greedy_relation(
+    B: NDArray[Any],
+    A: NDArray[Any],
+    work: float = WORK,
+    most_steps: int = MOST_STEPS,
+    targets: Indices | None = None,
+) -> Relation:
     """Return the shortest relation that orthogonal least squares finds among the columns of B, measured in A.
 
-    Each column is a target, represented by one of those most correlated with it, and then by whichever column leaves
-    the least residual, step by step. Small systems are worth several first and second columns.
+    Each column, or each of the given ones, is a target, represented by one of those most correlated with it, and then
+    by whichever column leaves the least residual, step by step. Small systems are worth several first and second
+    columns.
     """
     B = _mixed(B, MOST_ROWS)
     lengths, n = np.linalg.norm(B, axis=0), B.shape[1]
@@ -154,8 +161,9 @@ def greedy_relation(B: NDArray[Any], A: NDArray[Any], work: float = WORK, most_s
     branches = min(starts, n - 1), min(max(starts // (n - 1), 1), n - 2)
     block = max(1, BLOCK // (math.prod(branches) * n))
     found = Relation()
-    for first in range(0, n, block):
-        search = Greedy.of(B / lengths, np.arange(first, min(first + block, n)), branches[0], steps)
+    targets = np.arange(n) if targets is None else targets
+    for first in range(0, len(targets), block):
+        search = Greedy.of(B / lengths, targets[first : first + block], branches[0], steps)
         for columns in search.sets(branches[1]):
             found = min(found, measured(A, columns), key=lambda relation: relation.length)
     return found

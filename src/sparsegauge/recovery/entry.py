@@ -20,10 +20,10 @@ from .exact_search import accepted, drop_negligible, find_exact, has_negligible,
 from .groups import Groups
 from .lattice import as_whole
 from .many import Columns, Progress, check_helpers, recover_many, seeds_of_columns
+from .plain_solutions import certify
 from .portfolio import Portfolio
 from .problem import EXACT, Problem
 from .projection import bounded_least_squares
-from .pursuit import certify
 from .result import Recoveries, Recovery
 from .solver import Solver
 from .status import Status

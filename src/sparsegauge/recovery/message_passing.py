@@ -45,6 +45,9 @@ NEGLIGIBLE, LEAST_VARIANCE = 1e-10, 1e-20  # error variance where a run ends, an
 LEAST_SHRINKAGE, MOST_SHRINKAGE = 1e-12, 0.999  # posterior variance in units of v
 LEAST_DENSITY, MOST_DENSITY = 1e-3, 0.98  # share of non-zeros; the latter in units of M/N
 SURELY_ONE_SIDED = 2.0  # sum of the least-norm solution over its norm: about standard normal for random signs
+LEAST_ONE_SIDED, DEVIATIONS = 0.7, 3.5  # mean over root mean square of what has one sign, and of that sum by chance
+FEWEST_NONZEROS = 0.25  # per measurement, of signals that are not easy
+FIRST_STEPS, PROMISING = 75, 3  # steps of every run, and how many go on after these: what succeeds is quick
 
 
 class Slab(NamedTuple):
@@ -143,14 +146,25 @@ class MessagePassing(Solver):
         return x if problem.residual(x) <= problem.tolerance() else nearest(problem, x)
 
     def runs(self, problem: Problem) -> Iterator[Estimate]:
-        """Yield the state of each run every few steps."""
+        """Yield the state of each run every few steps; only those with the least error go on after the first ones."""
         if problem.reduced.rank == 0:
             yield Estimate(problem.start(), np.zeros(problem.n), 1.0, ended=True, converged=True)
             return
-        for side in likely_sides(problem):
-            for turn in range(2):
-                for slab in self.slabs:
-                    yield from self._run(problem, slab, FIRST_DENSITIES[slab][turn], side)
+        runs = [
+            self._run(problem, slab, FIRST_DENSITIES[slab][turn], side)
+            for side in likely_sides(problem)
+            for turn in range(2)
+            for slab in self.slabs
+        ]
+        unfinished: list[tuple[float, int]] = []
+        for number, run in enumerate(runs):
+            for checks, estimate in enumerate(run, 1):
+                yield estimate
+                if not estimate.ended and checks * CHECK_EVERY >= FIRST_STEPS:
+                    unfinished.append((estimate.error, number))
+                    break
+        for _, number in sorted(unfinished)[:PROMISING]:
+            yield from runs[number]
 
     def _run(self, problem: Problem, name: str, first_density: float, side: int) -> Iterator[Estimate]:
         B, b = problem.reduced.B, problem.reduced.b
@@ -214,6 +228,9 @@ def likely_sides(problem: Problem) -> tuple[int, ...]:
     x = problem.reduced.least_norm()
     total = float(x.sum() / max(float(np.linalg.norm(x)), np.finfo(float).tiny))
     side = 1 if total >= 0 else -1
+    fewest = FEWEST_NONZEROS * problem.m  # non-zeros of one sign: their least-norm solution has a large sum
+    if abs(total) < LEAST_ONE_SIDED * math.sqrt(fewest * problem.m / problem.n) - DEVIATIONS:
+        return (0,)
     return (side, 0) if abs(total) > SURELY_ONE_SIDED else (0, side)
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -53,7 +54,8 @@ def answer_from_climbs(problem: Problem, climbs: Climbs, rng: np.random.Generato
     """Return the estimate from the best states that were found."""
     if problem.noise > 0:
         is_clear = climbs.agree or climbs.is_overwhelming or climbs.noise_is_loud
-        return _answer(problem, climbs.estimate(rng, fresh_chains=0 if is_clear else 1))
+        answer = _answer(problem, climbs.estimate(rng, fresh_chains=0 if is_clear else 1))
+        return replace(answer, status=Status.NOT_SPARSE) if climbs.is_misled else answer
     if climbs.noise_is_negligible:
         best = Explanation.of(problem, climbs.best_x)
         if best.is_clear:

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
-from typing import Any, ClassVar, NamedTuple
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -16,12 +16,14 @@ from .climbs import Climbs
 from .driver import Iterate
 from .ep import CHECK_EVERY, EP, Sweep
 from .explanation import Explanation
+from .members import Candidate, Prior, Propagations, descend, searched, share_of_effort, try_wells
 from .message_passing import CHECK_EVERY as PASSED_BETWEEN_CHECKS
 from .message_passing import MessagePassing, explain
 from .noisy import answer_from_climbs, answer_without_model, is_covered_by_model
+from .plain_solutions import Pursued
 from .problem import EXACT, Problem
 from .projection import nearest
-from .pursuit import Pursued, keep_pursued
+from .pursuit import keep_pursued
 from .reweighted import GDSReweighted, has_diverged
 from .solver import Capabilities, Solver, count, flag, real
 from .status import Status
@@ -37,23 +39,16 @@ WELLS = (
 )
 NOISY_WELLS = (2, 0, 3, 1, 4, 5)  # the order in which they are tried with noise: for unequal magnitudes first
 ONE_SIDED = 4  # times as many restarts where one sign is likely: they are quicker and find more
-FULL_EFFORT_WORK = 1e7  # M^2 N of a system for which the budget is meant; larger ones get fewer restarts
 LITTLE_EFFORT = 0.5  # below it, only the two first wells are tried, and no expectation propagation
 MOST_PASSING_WORK = 4e9  # multiplications with A and its adjoint each, in all runs of message passing
 NEARLY_EXPLAINED, INEXACT_ENDS = 0.01, 2  # error variance of a run, and runs that end there, if y is noisy
-MOST_PROPAGATION_WORK = 6e9  # multiplications in all runs of expectation propagation
 LEAST_EFFORT = 0.05  # below it, systems are too large for wells
 # when y is taken as noisy before the whole budget is spent: gains in log evidence (`Climbs.gain`), and |noise| / |y|
 CERTAIN_GAIN, CERTAIN_GAIN_PER_MEASUREMENT, LARGEST_CERTAIN_NOISE = 26.0, 0.6, 0.25
-
-
-class Candidate(NamedTuple):
-    """What a member of the portfolio has come to: an exact solution, the end of a run, or neither."""
-
-    x: NDArray[Any]
-    steps: int
-    is_exact: bool = False
-    is_end: bool = False
+FIRST_WELLS = 2  # which find most of what wells find
+# the same gain above which y is likelier noisy than exact, so that only the members that find most are tried
+LIKELY_GAIN_PER_MEASUREMENT, FEWEST_TELLING_MEASUREMENTS = 0.04, 40
+LIKELY_SIDE = 0.5  # share of the runs of expectation propagation for one sign, from which it is tried first
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -105,7 +100,7 @@ class Portfolio(Solver):
         """Yield candidates until one is exact, or y is certainly noisy, or the budget ends."""
         started, guesses = time.monotonic(), []
         climbs = Climbs(problem) if problem.estimate_noise and is_covered_by_model(problem) else None
-        for candidate in self._candidates(problem, rng):
+        for candidate in self._candidates(problem, rng, lambda: climbs is not None and _is_likely_noisy(climbs)):
             if candidate.is_exact:
                 yield Iterate(_sparser(problem, candidate.x), steps=candidate.steps, status=Status.CONVERGED)
                 return
@@ -157,7 +152,9 @@ class Portfolio(Solver):
 
     def _guesses(self, problem: Problem, rng: np.random.Generator, *, few: bool) -> Iterator[Candidate]:
         """Yield guesses at x with noise of a given size: wells and expectation propagation, in turn."""
-        effort, solvers = _effort(problem), [_sided(problem)[k] for k in NOISY_WELLS[: 2 if few else None]]
+        effort, solvers = share_of_effort(problem), [_sided(problem)[k] for k in NOISY_WELLS[: 2 if few else None]]
+        if effort < LITTLE_EFFORT and not problem.is_complex and problem.is_free_or_one_sided:
+            yield self._estimate_by_messages(problem)
         if effort < LEAST_EFFORT:
             yield from self._by_products(problem, rng)
             return
@@ -165,29 +162,37 @@ class Portfolio(Solver):
         if not problem.is_complex and effort > LITTLE_EFFORT:
             propagations = EP(restarts=self.propagations // 8).runs(problem, rng)
         for solver in solvers if effort > LITTLE_EFFORT else solvers[:2]:
-            yield from _descend(solver, problem, rng)
+            yield from descend(solver, problem, rng)
             for sweep in propagations:
                 yield Candidate(sweep.x, CHECK_EVERY, is_end=sweep.ended)
                 if sweep.ended:
                     break
 
-    def _candidates(self, problem: Problem, rng: np.random.Generator) -> Iterator[Candidate]:
-        """Yield what the members come to, with an exact search around each."""
-        is_real, effort, solvers = not problem.is_complex, _effort(problem), _sided(problem)
+    def _candidates(
+        self, problem: Problem, rng: np.random.Generator, is_likely_noisy: Callable[[], bool]
+    ) -> Iterator[Candidate]:
+        """Yield what the members come to, with an exact search around each; fewer of them where y is likely noisy."""
+        is_real, effort, solvers = not problem.is_complex, share_of_effort(problem), _sided(problem)
         if problem.is_large:
-            yield from _searched(problem, self._by_products(problem, rng))
+            yield from searched(problem, self._by_products(problem, rng))
         if is_real and effort < LITTLE_EFFORT and problem.is_free_or_one_sided:
             yield from self._pass_messages(problem)
         if effort >= LEAST_EFFORT:
-            for solver in solvers if effort > LITTLE_EFFORT else solvers[:2]:
-                yield from _searched(problem, _descend(solver, problem, rng))
-        if is_real and self.lattice:
+            yield from try_wells(problem, solvers[:FIRST_WELLS], rng)
+        if effort > LITTLE_EFFORT and not is_likely_noisy():
+            yield from try_wells(problem, solvers[FIRST_WELLS:], rng)
+        if is_real and self.lattice and not is_likely_noisy():
             yield self._whole_multiples(problem)
-        if is_real and effort > LITTLE_EFFORT:
-            yield from self._propagate(problem, rng, effort)
-        for k in range(round(self.restarts * effort) if is_real else 0):
-            restart = replace(solvers[k % len(solvers)], jitter=0.2)
-            yield from _searched(problem, _descend(restart, problem, rng))
+        propagations = Propagations(problem, self._priors(problem), rng) if is_real and effort > LITTLE_EFFORT else None
+        if propagations is not None:
+            yield from propagations.first_runs()
+        if is_likely_noisy():
+            return
+        if propagations is not None:
+            yield from propagations.restarts()
+        restarts = (replace(solvers[k % len(solvers)], jitter=0.2) for k in range(round(self.restarts * effort)))
+        if is_real:
+            yield from try_wells(problem, restarts, rng)
         if is_real and effort > LITTLE_EFFORT and not problem.estimate_noise:
             for baseline in (BasisPursuit(), OMP()) if problem.bounds is None else (BasisPursuit(),):
                 found = baseline.solve(problem, rng)
@@ -199,6 +204,17 @@ class Portfolio(Solver):
         as_operator = replace(problem, system=problem.system.as_operator())
         for iterate in WELLS[0].iterates(as_operator, rng):
             yield Candidate(iterate.x, iterate.steps, is_end=iterate.status is not None)
+
+    @staticmethod
+    def _estimate_by_messages(problem: Problem) -> Candidate:
+        """Return where message passing with noise of a given size comes nearest to x, as it estimates by itself."""
+        steps, best = MOST_PASSING_WORK / (problem.m * problem.n), None
+        for estimate in MessagePassing().runs(problem):
+            best = estimate if best is None or estimate.error < best.error else best
+            steps -= PASSED_BETWEEN_CHECKS
+            if steps < 0 or (estimate.converged and estimate.error < NEARLY_EXPLAINED):
+                break
+        return Candidate(problem.start() if best is None else best.x, 1, is_end=True)
 
     @staticmethod
     def _pass_messages(problem: Problem) -> Iterator[Candidate]:
@@ -228,61 +244,19 @@ class Portfolio(Solver):
             return Candidate(x, 1, is_end=True)
         return Candidate(found, 1, is_exact=True)
 
-    def _propagate(self, problem: Problem, rng: np.random.Generator, effort: float) -> Iterator[Candidate]:
-        search = exact_search.ExactSearch(problem)
-        for prior, restarts in self._priors(problem):
-            for sweep in EP(restarts=min(round(restarts * effort), _most_propagations(problem))).runs(prior, rng):
-                found = search.find(sweep.inclusion)
-                if found is not None:
-                    yield Candidate(found, 1, is_exact=True)
-                yield Candidate(sweep.x, 1, is_end=sweep.ended)
-
-    def _priors(self, problem: Problem) -> list[tuple[Problem, int]]:
+    def _priors(self, problem: Problem) -> list[Prior]:
         """Return what to assume of the signs, with the number of restarts: most for what the data suggest."""
         if problem.bounds is not None:
-            return [(problem, ONE_SIDED * self.propagations)]
-        one_sided = min(max(abs(_one_sidedness(problem)) - 0.5, 0.0), 1.0)
-        return [
-            (_one_sided(problem), round(ONE_SIDED * self.propagations * one_sided)),
-            (problem, round(self.propagations * (1 - one_sided))),
-        ]
+            return [Prior(problem, ONE_SIDED * self.propagations, is_likely=True)]
+        share = min(max(abs(_one_sidedness(problem)) - 0.5, 0.0), 1.0)
+        one_sided = Prior(_one_sided(problem), round(ONE_SIDED * self.propagations * share), share >= LIKELY_SIDE)
+        return [one_sided, Prior(problem, round(self.propagations * (1 - share)), is_likely=True)]
 
 
 def _sparser(problem: Problem, x: NDArray[Any]) -> NDArray[Any]:
     """Return x, or the exact solution that was found first, if that has fewer non-zeros."""
     pursued: Pursued | None = problem.notes.get("pursued")
     return x if pursued is None or np.count_nonzero(x) <= len(pursued.support) else pursued.x
-
-
-def _effort(problem: Problem) -> float:
-    """Return the share of the full budget that a system of this size gets."""
-    return min(1.0, FULL_EFFORT_WORK / (problem.m**2 * problem.n))
-
-
-def _most_propagations(problem: Problem) -> int:
-    """Return how many runs of expectation propagation a system of this size can afford."""
-    return int(MOST_PROPAGATION_WORK / (EP().sweeps * problem.n * problem.m**2))
-
-
-def _descend(solver: GDSReweighted, problem: Problem, rng: np.random.Generator) -> Iterator[Candidate]:
-    """Yield the stages of one run, the last of them as its end."""
-    x = None
-    for iterate in solver.descend(problem, rng):
-        x = iterate.x
-        yield Candidate(x, iterate.steps)
-    if x is not None:
-        yield Candidate(x, 0, is_end=True)
-
-
-def _searched(problem: Problem, candidates: Iterator[Candidate]) -> Iterator[Candidate]:
-    """Yield candidates, and an exact solution in place of the first that has one near it."""
-    for candidate in candidates:
-        if candidate.steps and np.isfinite(candidate.x).all():
-            found = exact_search.find_exact(problem, np.abs(candidate.x))
-            if found is not None:
-                yield Candidate(found, candidate.steps, is_exact=True)
-                return
-        yield candidate
 
 
 def _sided(problem: Problem) -> list[GDSReweighted]:
@@ -330,6 +304,17 @@ def _is_certain(climbs: Climbs) -> bool:
     """
     noise, m = climbs.sigma * np.sqrt(climbs.problem.m) / climbs.problem.scale, climbs.problem.m
     return bool(climbs.gain > max(CERTAIN_GAIN, CERTAIN_GAIN_PER_MEASUREMENT * m) and noise < LARGEST_CERTAIN_NOISE)
+
+
+def _is_likely_noisy(climbs: Climbs) -> bool:
+    """Return whether noise and a sparse x explain y so well that an exact x is less likely than noise.
+
+    Most exact signals that look so are found by the first runs of expectation propagation, and few by more of them.
+    """
+    m = climbs.problem.m
+    if m < FEWEST_TELLING_MEASUREMENTS or not climbs.states:
+        return False
+    return climbs.gain > LIKELY_GAIN_PER_MEASUREMENT * m
 
 
 def _inexact(problem: Problem, guesses: list[NDArray[Any]]) -> Iterate:

@@ -14,30 +14,33 @@ from __future__ import annotations
 
 import functools
 import math
-from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 import numpy as np
-import scipy.linalg
 
 from .._arrays import Array, Indices
 from .._compiled import recover as kernels
-from .._compiled.support import MARGIN
 from . import dependence
+from .complex_pursuit import pursue_complex
 from .dependence import FINEST, SLACK
 from .exact_search import NEGLIGIBLE, is_within_bounds
 from .explanation import is_coincidence
+from .plain_solutions import (
+    CLEAR_SQUARE,
+    MOST_GRAM_COLUMNS,
+    NONZEROS_PER_EQUATION,
+    STEPS_PER_COLUMN,
+    Pursued,
+    are_too_many,
+    is_doubtful,
+    may_be_easy,
+)
 from .problem import EXACT, Problem
-from .result import Certificate
 from .system import System
 from .uniqueness import (
     HIDDEN,
     MANY_COLUMNS,
-    MOST_CHANCE,
     ROUNDING,
-    UP_TO_THREE,
-    assumptions,
-    chance_of_fit,
     doubt_of_structure,
     greedy_relation,
     is_special,
@@ -45,21 +48,14 @@ from .uniqueness import (
 )
 
 SKETCHES = 9  # three groups of three coordinates, see `_compiled/coplanar.py`
-NONZEROS_PER_EQUATION = 0.4  # at most
 ENOUGH = 1e-13  # squared residual in units of |y|^2, which inner products can still tell from zero
-MOST_GRAM_COLUMNS = 1500  # above which message passing finds the support, and only its inner products are computed
-LEAST_EQUATIONS = 3
-CLEAR_SQUARE = 1e-6  # of the distance of a unit column from the support: less is looked at more closely
 THRESHOLD = 1.4  # of message passing, in units of the noise that it sees
 PASSES = 80
 SMALLEST_NOISE = 1e-5  # of message passing, in units of the rms of y, at which the support is read off
 ABOVE_NOISE = 6.0  # coefficients, in units of that noise, which belong to the support
-STEPS_PER_COLUMN = dependence.MOST_STEPS  # of the pursuit that represents a column of the support by others
 SLOWEST_GAIN = 0.5 / STEPS_PER_COLUMN  # per step, on average: half of what one of so many equal terms explains
 STALLED = 0.98  # of the noise after ten passes: more is no progress
 PASSES_PER_LOOK = 10
-EQUATIONS_PER_NONZERO, MORE_EQUATIONS = 2, 64  # on which the chance of a false fit is judged, where there are more
-INDEPENDENT_ROWS = 1e-3  # ratio of the pivots of their Cholesky factor
 
 
 class Dictionary:
@@ -92,7 +88,10 @@ class Dictionary:
 
     def columns(self, support: Indices) -> Array:
         """Return some columns, one per row."""
-        return np.ascontiguousarray(self.A[:, support].T) / self.units[support, None]
+        rows = np.empty((len(support), len(self.A)))
+        for row, column in zip(rows, support, strict=True):  # one by one: A[:, support] would be another copy
+            np.divide(self.A[:, column], self.units[column], out=row)
+        return rows
 
     @functools.cached_property
     def gram(self) -> Array:
@@ -113,24 +112,6 @@ class Dictionary:
         if "gram" in self.__dict__:
             return np.ascontiguousarray(self.gram[support])
         return np.asarray(self.columns(support) @ self.A) / self.units
-
-
-@dataclass(frozen=True)
-class Pursued:
-    """An exact solution that was easy to find, with what is known of the columns around it.
-
-    `error` is what the fit, or rounding, leaves of y; `limit` is the distance from the support within which a column
-    may hide a coefficient (see `uniqueness.Fit`). `is_plain` says that no column, pair or triple of columns is so near,
-    and that x is not special: then no more has to be searched.
-    """
-
-    x: Array
-    support: Indices
-    steps: int
-    error: float
-    limit: float
-    shortest: float  # distance of a column from the support
-    is_plain: bool
 
 
 def is_easy(problem: Problem) -> bool:
@@ -155,8 +136,10 @@ def keep_pursued(problem: Problem) -> Pursued | None:
 
 def pursue(problem: Problem) -> Pursued | None:
     """Return an exact solution with few non-zeros, if it is easy to find; A is written out."""
-    if not _may_be_easy(problem):
+    if not may_be_easy(problem):
         return None
+    if problem.is_complex:
+        return pursue_complex(problem)
     pursuit = Pursuit(Dictionary.of(problem.system), problem)
     count = pursuit.search()
     return None if count is None else pursuit.conclude(count)
@@ -165,23 +148,11 @@ def pursue(problem: Problem) -> Pursued | None:
 def prepare(problem: Problem) -> None:
     """Compute what all signals that are measured by the same A share, before threads need it."""
     problem = problem.in_safe_units()[0]
-    if _may_be_easy(problem):
+    if may_be_easy(problem) and not problem.is_complex:
         dictionary = Dictionary.of(problem.system)
         if problem.n <= MOST_GRAM_COLUMNS:
             dictionary.gram  # noqa: B018 (a cached property)
         doubt_of_structure(problem.system)
-
-
-def _may_be_easy(problem: Problem) -> bool:
-    return not (
-        problem.is_complex
-        or problem.noise > 0
-        or problem.m >= problem.n
-        or problem.m < LEAST_EQUATIONS
-        or problem.scale == 0
-        or problem.has_uneven_rows
-        or not problem.zero_is_allowed
-    )
 
 
 class Room(NamedTuple):
@@ -215,12 +186,7 @@ class Pursuit:
     def search(self) -> int | None:
         """Choose columns that explain y up to rounding; return how many."""
         support = self._by_least_squares() if self.problem.n <= MOST_GRAM_COLUMNS else self._by_passing_messages()
-        return None if support is None or self._are_too_many(support) else self._fit(support)
-
-    def _are_too_many(self, support: Indices) -> bool:
-        """Return whether the fit may be exact because the rows of A depend on each other."""
-        rows = _rows_that_count(self.problem, len(support))
-        return len(support) > rows - MARGIN or _factor_rows(self.problem.system, rows) is None
+        return None if support is None or are_too_many(self.problem, support) else self._fit(support)
 
     def _by_least_squares(self) -> Indices | None:
         dictionary, problem = self.dictionary, self.problem
@@ -283,7 +249,7 @@ class Pursuit:
         kernels.write_distances(np.empty((count, count)), room.kernel)
         distances = room.distance[:count] * lengths
         visible = float((distances * np.abs(x[support])).min()) / problem.scale
-        if not is_within_bounds(problem, x) or (_is_doubtful(problem.m, count, visible) and is_coincidence(problem, x)):
+        if not is_within_bounds(problem, x) or (is_doubtful(problem.m, count, visible) and is_coincidence(problem, x)):
             return None
         terms = float(lengths @ np.abs(x[support]))
         error = max(float(self.residual), ROUNDING * terms)
@@ -329,62 +295,3 @@ class Pursuit:
                 return True
         dictionary.is_unrelated[new] = True
         return False
-
-
-def _is_doubtful(m: int, count: int, visible: float) -> bool:
-    """Return whether an exact fit on so many columns may be a coincidence.
-
-    Fewer columns leave at least `visible` of y, and so a higher score (`explanation.py`) unless that is very small.
-    """
-    if visible <= EXACT:
-        return True
-    gain = 2 * (m - count) * math.log(visible / EXACT)
-    return gain <= count * (math.log(m) + 2 * math.log(1 / visible))
-
-
-def certify(problem: Problem, pursued: Pursued, *, assume_generic: bool) -> Certificate | None:
-    """Return a certificate for a plain solution, or None if a closer look is needed."""
-    k = len(pursued.support)
-    rows = _rows_that_count(problem, k)
-    factor = _factor_rows(problem.system, rows)
-    looks_generic = assume_generic or not doubt_of_structure(problem.system)
-    if not (pursued.is_plain and looks_generic) or factor is None:
-        return None
-    A, y = problem.matrix()[:rows], problem.y[:rows]
-    both = scipy.linalg.solve_triangular(factor, np.column_stack([A[:, pursued.support], y]), lower=True)
-    chance = chance_of_fit(both[:, :-1], both[:, -1], pursued.x[pursued.support], problem.n)
-    if chance > MOST_CHANCE:
-        return None
-    return Certificate(
-        support=pursued.support,
-        margin=rows - k,
-        smallest_visible=pursued.error / pursued.shortest,
-        chance=chance,
-        assumptions=assumptions(assume_generic, _searched(problem)),
-    )
-
-
-def _searched(problem: Problem) -> str:
-    if problem.n > MOST_GRAM_COLUMNS:
-        return f"{UP_TO_THREE} (check_dependence=True looks for more)"
-    return f"{UP_TO_THREE}, greedily up to {1 + STEPS_PER_COLUMN}"
-
-
-def _rows_that_count(problem: Problem, k: int) -> int:
-    """Return how many equations are enough to judge a fit on k columns."""
-    return min(problem.m, EQUATIONS_PER_NONZERO * k + MORE_EQUATIONS)
-
-
-def _factor_rows(system: System, rows: int) -> Array | None:
-    """Return the Cholesky factor of A A^T for the first rows of A; None if they are nearly dependent."""
-    key = f"factor of {rows} rows"
-    if key not in system.notes:
-        A = system.matrix[:rows]  # type: ignore[index]
-        try:
-            factor = np.linalg.cholesky(A @ A.T)
-        except np.linalg.LinAlgError:
-            factor = np.zeros((rows, rows))
-        diagonal = factor.diagonal()
-        system.notes[key] = factor if diagonal.min() > INDEPENDENT_ROWS * diagonal.max() else None
-    found: Array | None = system.notes[key]
-    return found
