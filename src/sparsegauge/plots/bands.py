@@ -84,6 +84,7 @@ def _draw_evidence(figure: Figure, axes: Any, diagnosis: Diagnosis, found: BandM
 
 
 def draw_map(figure: Figure, axes: Axes, found: BandMap, marked: Band) -> None:
+    """Draw the map of frequency against band width, with one band marked."""
     levels = sorted({band.level for band in found.bands})
     defined = found.values[np.isfinite(found.values)]
     scale = Normalize(float(defined.min()), float(max(defined.max(), defined.min() + 1e-12)))
