@@ -7,6 +7,7 @@ from numpy.typing import NDArray
 
 import sparsegauge as sg
 from sparsegauge.plots.style import name_of
+from sparsegauge.study import section_viii
 from sparsegauge.study.choice import choose_orders
 from sparsegauge.study.summary import shipped
 
@@ -17,6 +18,8 @@ def parts() -> dict[str, str]:
     return {
         "claims": claims(),
         "winners": winners(),
+        "literal": literal(),
+        "random signs": random_signs(),
         "ranges": ranges(),
         "example": example(),
         "gains": gains(),
@@ -34,44 +37,41 @@ def rows(header: list[str], body: list[list[str]]) -> str:
 
 
 def claims() -> str:
-    """What the paper says of its figures, and the same read off our table."""
-    table = shipped("spsa")
-    mse, orders = table.values["mse_mean"], np.asarray(table.axes["orders"])
-    choices = choose_orders(table)
-    best, live = choices.order, choices.is_open
-    measurements = np.asarray(table.axes["measurements"])
-    few = live & (measurements < 40)
-    grows = np.diff(mse, axis=1)[live[:, 1:] & live[:, :-1]] > 0
-    relative = table.values["relative_error_mean"]
-    falls = [np.mean((relative[k + 1] < relative[k])[live[k + 1] & live[k]]) for k in range(len(FOURS) - 1)]
-    by_count = [best[:, j][live[:, j]].mean() for j in range(len(table.axes["nonzeros"]))]
-    body = [
-        ["the larger K, the larger the error", f"so in {grows.mean():.0%} of neighbouring cells"],
-        [
-            "the error falls from ones over uniform and normal to exponential",
-            f"relative to the signal, from one to the next: in {falls[0]:.0%}, {falls[1]:.0%} and {falls[2]:.0%}",
-        ],
-        [
-            "orders 2 to 7 are best in almost all cases",
-            f"{np.mean((best >= 2) & (best <= 7), where=live):.0%} of cells",
-        ],
-        ["order 1, the Gini index, is never best", f"it is best in {np.mean(best == 1, where=live):.0%} of cells"],
-        ["for M < 40 the best order is 4 to 6 on average", f"{best[few].mean():.1f} on average"],
-        [
-            "the best order is above 3 for every K, and grows with K",
-            "K = 10 to 60: " + ", ".join(f"{value:.1f}" for value in by_count),
-        ],
-        [
-            "order 4 is best on average",
-            f"order {best[live].mean():.1f} on average; most often {_mode(best[live], orders)}",
-        ],
-    ]
-    return rows(["the paper", "here"], body).replace("--:|", "---|")
+    """What the paper says of its figures, and the same read off our tables."""
+    found = [*section_viii.findings(), section_viii.convergence_conditions()]
+    body = [[finding.claim, finding.verdict, finding.figures] for finding in found]
+    notes = [f"- *{finding.claim}*: {finding.note}" for finding in found if finding.note]
+    table = rows(["the paper", "verdict", "here"], body).replace("--:|", "---|")
+    return "\n".join([table, "", *notes])
 
 
-def _mode(values: NDArray[np.float64], orders: NDArray[np.float64]) -> str:
-    counts = [np.sum(values == order) for order in orders]
-    return f"{orders[int(np.argmax(counts))]:g} ({max(counts) / len(values):.0%} of cells)"
+def literal() -> str:
+    """The same statistics for SPSA as it is written in textbooks, and for ours on the same cells."""
+    table = shipped("literal")
+    tables = {f"literal, a = {a:g}, c = 0.002": table.at(a=a) for a in table.axes["a"]}
+    tables |= {f"ours, {label}": part for label, part in section_viii.near_best_gains().items()}
+    body = []
+    for label, part in tables.items():
+        found = choose_orders(part)
+        shares = [f"{section_viii.share_best(found, low, high):.0%}" for low, high in ((1, 1), (2, 7))]
+        means = [f"{section_viii.mean_order(found, *span):.1f}" for span in section_viii.RANGES_OF_M.values()]
+        error = part.values["mse_mean"].min(axis=-1).mean()
+        body.append([label, f"{error:.4f}", *shares, *means])
+    header = ["gains", "error at the best order", "order 1 is best", "orders 2 to 7", *section_viii.RANGES_OF_M]
+    return rows(header, body)
+
+
+def random_signs() -> str:
+    """In how many cells each order is best, as drawn and with random signs, on the same cells."""
+    cells = {"nonzeros": [10, 20, 40], "measurements": list(range(10, 100, 10))}
+    body = []
+    for label, table in (("as drawn", shipped("spsa").at(**cells)), ("random signs", shipped("random_signs"))):
+        found = choose_orders(table)
+        for i, name in enumerate(found.axes["distributions"]):
+            order = found.order[i][found.is_open[i]]
+            shares = [f"{np.mean(order == 1):.0%}", f"{np.mean((order >= 2) & (order <= 7)):.0%}"]
+            body.append([f"{label}, {name_of(name)}", str(len(order)), *shares, f"{order.mean():.1f}"])
+    return rows(["signs, non-zeros", "cells", "order 1 is best", "orders 2 to 7", "mean best order"], body)
 
 
 def winners() -> str:
@@ -133,7 +133,7 @@ def example() -> str:
 def gains() -> str:
     """The best order for each pair of gains, and the error there."""
     table = shipped("gains")
-    mean = table.values["mse_mean"].mean(axis=(2, 3, 4))  # a, c, order
+    mean = table.mean_over("mse_mean", keep=("a", "c", "orders"))
     orders = np.asarray(table.axes["orders"])
     body = []
     for i, a in enumerate(table.axes["a"]):

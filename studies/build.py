@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import argparse
 import dataclasses
-import itertools
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -22,13 +21,16 @@ SHIPPED = ROOT.parent / "src" / "sparsegauge" / "study" / "shipped"
 FILES = {  # name of the table -> file
     "spsa": "paper",
     "reweighted": "reweighted",
+    "gains": "gains",
+    "paper_gains": "paper_gains",
+    "literal": "literal",
+    "random_signs": "random_signs",
     "real_orders": "real_orders",
     "noise": "noise",
     "noise_spsa": "noise_spsa",
     "real_data": "real_data",
     "real_data_spsa": "real_data_spsa",
 }
-GAINS = {"a": (0.1, 0.2, 0.4, 0.8, 1.6, 3.2, 6.4), "c": (0.01, 0.1, 0.5)}
 ITERATIONS = (100, 300, 1000, 3000, 10_000, 30_000, 100_000)
 SOLVERS = {
     "Portfolio": sg.Portfolio(),
@@ -51,12 +53,6 @@ def coarse(solver: object, **changes: object) -> sg.Study:
     """Some cells of the paper's grid, which have the same trials as there."""
     cells = {"nonzeros": [10, 20, 40], "measurements": range(10, 100, 10), "repeats": 20}
     return paper(**cells | {"solver": solver} | changes)
-
-
-def gains() -> Iterator[tuple[float, float, sg.Study]]:
-    solver = paper().solver
-    for a, c in itertools.product(GAINS["a"], GAINS["c"]):
-        yield a, c, coarse(dataclasses.replace(solver, a=a, c=c))
 
 
 def convergence() -> Iterator[tuple[int, sg.Study]]:
@@ -83,9 +79,6 @@ def finished(name: str, study: sg.Study) -> Summary:
 def table(name: str) -> Summary:
     if name in FILES:
         return finished(name, sg.Study.from_toml(ROOT / f"{FILES[name]}.toml"))
-    if name == "gains":
-        rows = {(a, c): finished(f"gains_{a:g}_{c:g}", study) for a, c, study in gains()}
-        return put_together("a", {a: put_together("c", {c: rows[a, c] for c in GAINS["c"]}) for a in GAINS["a"]})
     if name == "convergence":
         return put_together("iterations", {k: finished(f"convergence_{k}", study) for k, study in convergence()})
     if name == "solvers":
@@ -95,7 +88,7 @@ def table(name: str) -> Summary:
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    names = ["gains", "solvers", "convergence", "ascent", *FILES]
+    names = ["solvers", "convergence", "ascent", *FILES]
     parser.add_argument("--only", choices=names, action="append", help="this table alone; may be repeated")
     for name in parser.parse_args().only or names:
         table(name).save(SHIPPED / f"{name}.npz")

@@ -40,6 +40,22 @@ def walk(
     return x
 
 
+def literal_walk(
+    A: np.ndarray, y: np.ndarray, order: float, gains: tuple[float, ...], state: int, iterations: int
+) -> np.ndarray:
+    """SPSA written literally: measure at x +- c s, step along s, project the point onto A x = y."""
+    a, alpha, stability, c, gamma = gains
+    inverse = np.linalg.pinv(A)
+    x = inverse @ y
+    for k in range(iterations):
+        state, s = signs(state, len(x))
+        width = c / (k + 1) ** gamma
+        plus, minus = (float(LongPairs(x + side * width * s).sparsity([order])[0]) for side in (1, -1))
+        x = x + a / (k + 1 + stability) ** alpha * (plus - minus) / (2 * width) * s
+        x = x - inverse @ (A @ x - y)
+    return x
+
+
 def posterior(B: np.ndarray, b: np.ndarray, noise: float, precision: np.ndarray, shift: np.ndarray) -> tuple:
     """Mean of N(b; B x, noise I) prod N(x_i; shift_i/precision_i, 1/precision_i), and 1 - variance x precision."""
     covariance = np.linalg.inv(B.T @ B / noise + np.diag(precision))

@@ -9,6 +9,7 @@ import pytest
 from scipy.sparse.linalg import aslinearoperator
 
 import sparsegauge as sg
+from naive_walks import literal_walk
 from sparsegauge._arrays import systems
 from sparsegauge._compiled import available_variants
 from sparsegauge._compiled import recover as kernels
@@ -18,6 +19,7 @@ from sparsegauge.recovery.spsa import SPSA
 from sparsegauge.recovery.spsa_workspace import Workspace
 from sparsegauge.recovery.status import Status
 from sparsegauge.simulate import gaussian_matrix, sparse_signal
+from sparsegauge.study.solver_table import write_solver
 
 SHORT = SPSA(iterations=300)
 
@@ -45,6 +47,31 @@ def test_easy_problems_are_recovered(distribution):
         assert relative_error(found.x, x) < 1e-3
         assert found.status == Status.CONVERGED
         assert found.success
+
+
+@pytest.mark.parametrize("order", [1, 2, 3.5])
+def test_the_literal_variant_projects_the_point_and_takes_gains_as_they_are(order):
+    A, y, _ = draw(nonzeros=4, m=10, n=20)
+    solver = SPSA(order=order, iterations=60, a=0.3, c=0.02, A=5, project="point", gains="absolute")
+    found = solved(A, y, solver, seed=3)
+    state = int(np.random.default_rng(3).integers(0, 1 << 64, 1, np.uint64)[0])
+    expected = literal_walk(A, y, order, (0.3, 0.602, 5.0, 0.02, 0.101), state, 60)
+    np.testing.assert_allclose(found.x, expected, rtol=1e-7, atol=1e-9)
+    assert found.residual <= 1e-9 * np.linalg.norm(y)
+    assert not np.allclose(found.x, solved(A, y, SPSA(order=order, iterations=60), seed=3).x)
+
+
+def test_absolute_gains_are_in_the_units_of_the_signal():
+    A, y, _ = draw(nonzeros=4, m=10, n=20)
+    absolute = SPSA(iterations=60, a=0.3, c=0.02, gains="absolute")
+    whole, larger = solved(A, y, absolute).x, solved(A, 8 * y, absolute).x
+    assert not np.allclose(8 * whole, larger)
+    np.testing.assert_allclose(8 * solved(A, y, SHORT).x, solved(A, 8 * y, SHORT).x, rtol=1e-9)
+
+
+def test_options_that_came_later_are_written_down_only_if_they_are_set():
+    assert "project" not in write_solver(SPSA(), has_orders=False)
+    assert write_solver(SPSA(project="point"), has_orders=False)["project"] == "point"
 
 
 @pytest.mark.parametrize("order", [1, 1.5, 2, 2.7, 3, 4, 5, np.inf])

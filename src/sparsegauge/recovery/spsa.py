@@ -7,15 +7,19 @@ With P the projection onto the null space of A and s_k random signs, d_k = P s_k
 
 (Spall, 1998, Johns Hopkins APL Tech. Digest 19(4), 482-492). The direction is projected and not the point, since a
 feasible point stays feasible; the expected step is P times the gradient either way, and measuring S at feasible points
-spares the noise of its slope across the constraints.
+spares the noise of its slope across the constraints. `project="point"` is SPSA written literally: S is measured at
+x_k +- c_k s_k, and the point after the step is projected onto the solutions of A x = y.
+
+Signs of a Bernoulli +-1 distribution are the asymptotically optimal perturbations (Sadegh and Spall, 1998, IEEE Trans.
+Automatic Control 43(10), 1480-1484). Zonoobi, Kassim and Venkatesh (2011, IEEE J. Selected Topics in Signal Processing
+5(5), 927-932) recover signals with SPSA and the Gini index, which the paper follows.
 """
 
 from __future__ import annotations
 
 import functools
-import math
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import Field, dataclass, field
 from typing import Any, ClassVar
 
 import numpy as np
@@ -29,7 +33,7 @@ from ..metrics.gds import gds
 from .ascent import Feasible, make_feasible
 from .driver import Iterate
 from .problem import Problem
-from .solver import Capabilities, Solver, count, order_option, real
+from .solver import Capabilities, Solver, choice, count, order_option, real
 from .spsa_workspace import Workspace, projector, worth_compiling
 from .status import Status
 
@@ -39,6 +43,11 @@ FARTHEST = 1e6  # in units of the start: farther out, rounding takes the digits 
 DIVERGED = "the iterates ran away from the start, where sparsity has no maximum; use a smaller a"
 
 Measure = Callable[[Array], Any]
+
+
+def _written_if_changed(option: Field[Any]) -> Any:
+    """Mark an option that stores of studies before it did not have."""
+    return field(default=option.default, metadata={**option.metadata, "written_if_changed": True})
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -64,16 +73,20 @@ class SPSA(Solver):
         The gains a_k = a / (k + 1 + A)^alpha.
     c, gamma : float
         The widths c_k = c / (k + 1)^gamma.
+    project : {"direction", "point"}
+        Measure S at feasible points x +- c P s; or literally at x +- c s, and project the point after each step.
+    gains : {"relative", "absolute"}
+        Whether a and c are in the units above, or a in the units of S and c in those of x.
     tolerance : float
         Converged is a run in whose last tenth x moved by less than this, relative to x.
 
     Notes
     -----
     The result is the last iterate and not the best one: iterates are not measured, only points around them, and S_p,
-    being scale invariant, has no finite global maximum to be the best (along a direction v of the null space it tends
-    to S_p(v)). With noise, which the paper does not have, those of its smallest coefficients that the noise explains
-    are left out at the end. With bounds each iterate is clipped and projected back, and the last one alternates between
-    the two until both hold.
+    being scale invariant, need not have a finite global maximum (along a direction v of the null space it tends to
+    S_p(v), which may be larger than S_p anywhere). With noise, which the paper does not have, those of its smallest
+    coefficients that the noise explains are left out at the end. With bounds each iterate is clipped and projected
+    back, and the last one alternates between the two until both hold.
 
     The callback sees x 50 times, after every 50th part of the iterations; the history has an entry for each.
 
@@ -97,6 +110,8 @@ class SPSA(Solver):
     alpha: float = real(0.602, low=0, high=1, high_included=True)
     gamma: float = real(0.101, low=0, high=1, low_included=True, high_included=True)
     tolerance: float = real(1e-3, low=0, low_included=True)
+    project: str = _written_if_changed(choice("direction", ("direction", "point")))
+    gains: str = _written_if_changed(choice("relative", ("relative", "absolute")))
 
     def __post_init__(self) -> None:
         """Check every option."""
@@ -119,7 +134,7 @@ class SPSA(Solver):
         if not start.any():  # there is no scale to measure by
             yield Iterate(start, status=Status.CONVERGED)
             return
-        unit = float(np.sqrt(np.mean(start**2)))
+        unit = float(np.sqrt(np.mean(start**2))) if self.gains == "relative" else 1.0
         x = start / unit
         walk = _Walk(self, self._workspace(problem, unit), x, rng)
         earlier, done, evaluations = x.copy(), 0, 2 * OPENING
@@ -183,21 +198,26 @@ class _Walk:
         self.a, self.alpha, self.A = solver.a, solver.alpha, float(solver.A)
         self.c, self.gamma = solver.c, solver.gamma
         self.kernels = _compiled.recover
-        # a metric that is flat here, such as l0, has no unit and needs none
-        self.a /= self._mean_slope() or 1.0
+        self.is_literal = solver.project == "point"
+        self.farthest = FARTHEST * float(np.linalg.norm(x))
+        if self.is_literal and self.measure is None:
+            self.measure = functools.partial(self.kernels.sparsity_of, work.walk)
+        if solver.gains == "relative":  # a metric that is flat here, such as l0, has no unit and needs none
+            self.a /= self._mean_slope() or 1.0
 
     def go_on(self, last: int) -> float | None:
         """Go on up to an iteration; return the sparsity there, or None if x ran away and was put back."""
-        farthest = FARTHEST * math.sqrt(len(self.x))
         if self.measure is None:
             gains = np.array([self.a, self.alpha, self.A, self.c, self.gamma])
             seen, report = np.empty(1), np.array([last])
             first, self.k = self.k, last
-            reached = self.kernels.walk_on(self.work.walk, self.x, self.state, gains, first, report, farthest, seen)
+            reached = self.kernels.walk_on(
+                self.work.walk, self.x, self.state, gains, first, report, self.farthest, seen
+            )
             return float(seen[0]) if reached else None
         before = self.x.copy()
         self._step_by_step(last)
-        if not np.linalg.norm(self.x) <= farthest:  # nan too
+        if not np.linalg.norm(self.x) <= self.farthest:  # nan too
             self.x[:] = before
             return None
         return float(self.measure(self.x))
@@ -210,9 +230,20 @@ class _Walk:
 
     def _slope(self, c: float) -> float:
         assert self.measure is not None
-        self.kernels.draw_direction(self.work.walk, self.state)
-        self.kernels.perturb(self.work.walk, self.x, c)
+        if self.is_literal:
+            self._place_literal_points(c)
+        else:
+            self.kernels.draw_direction(self.work.walk, self.state)
+            self.kernels.perturb(self.work.walk, self.x, c)
         return float(self.measure(self.work.plus) - self.measure(self.work.minus)) / (2.0 * c)
+
+    def _place_literal_points(self, c: float) -> None:
+        """Write x + c s, x - c s and the direction P s; the projection of x + h s, for a feasible x, is x + h P s."""
+        self.kernels.draw_signs(self.state.copy(), self.work.signs)  # the signs that the direction is made from
+        self.kernels.draw_direction(self.work.walk, self.state)
+        shift = c * self.work.signs
+        np.add(self.x, shift, out=self.work.plus)
+        np.subtract(self.x, shift, out=self.work.minus)
 
     def _mean_slope(self) -> float:
         if self.measure is None:

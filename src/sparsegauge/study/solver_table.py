@@ -115,8 +115,14 @@ def write_solver(solver: Solver, *, has_orders: bool, without: Mapping[str, Any]
     """
     left_out = {*NOT_WRITTEN, *(without or ()), *(("order",) if has_orders else ())}
     fields = [field for field in dataclasses.fields(solver) if field.name not in left_out]
+    fields = [field for field in fields if not _is_left_out(field, getattr(solver, field.name))]
     options = {field.name: plain_option(getattr(solver, field.name), field.default) for field in fields}
     return {"name": name_of_class(type(solver))} | {key: value for key, value in options.items() if value is not None}
+
+
+def _is_left_out(field: dataclasses.Field[Any], value: Any) -> bool:
+    """Return whether an option is as it was before there was such an option, so that older stores can be continued."""
+    return bool(field.metadata.get("written_if_changed")) and value == field.default
 
 
 def name_of_class(kind: type[Solver]) -> str:
