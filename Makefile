@@ -6,13 +6,28 @@ BUILD := build/kernels
 # the build tools of .venv, and none that happens to be on the machine
 export PATH := $(CURDIR)/$(BIN):$(PATH)
 
-.PHONY: test test-all coverage kernels lint types bench peers report pages docs studies clean
+.PHONY: test test-all torch jax test-torch test-jax coverage kernels lint types bench peers report pages docs studies clean
 
 test: lint types kernels
 	$(BIN)/pytest -n auto
 
 test-all: lint types kernels
 	$(BIN)/pytest -n auto -m ""
+
+# Tensors of PyTorch and arrays of JAX. The build of torch without libraries for GPUs is wanted, and no other: where pip
+# does not know where to find it, PIP_EXTRA_INDEX_URL says so.
+TORCH ?= torch==2.13.0$(if $(filter Linux,$(shell uname)),+cpu)
+torch: $(READY)
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --constraint constraints.txt "$(TORCH)"
+
+jax: $(READY)
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --constraint constraints.txt "jax>=0.5,<1"
+
+test-torch: torch kernels
+	$(BIN)/pytest -m torch tests
+
+test-jax: jax kernels
+	$(BIN)/pytest -m jax tests
 
 # The kernels as plain Python, on small data: which of their lines do tests reach?
 coverage: kernels

@@ -94,6 +94,8 @@ __all__ = sorted([*_WHERE, "__version__"], key=lambda name: (name[0].islower() o
 
 
 def __getattr__(name: str) -> Any:
+    if name == "torch":  # a module of its own, which needs PyTorch
+        return importlib.import_module(".torch", __name__)
     if name not in _WHERE:
         raise AttributeError(f"module 'sparsegauge' has no attribute {name!r}")
     value = getattr(importlib.import_module(f".{_WHERE[name]}", __name__), name)

@@ -16,6 +16,7 @@ import pytest
 
 import sparsegauge as sg
 from families import FAMILIES, SCALED
+from sparsegauge.metrics.containers import Reduction
 from sparsegauge.metrics.portable import FORMULAS
 from sparsegauge.metrics.tensors import measure_tensor
 
@@ -66,7 +67,7 @@ def strict(x: np.ndarray) -> Any:
 
 
 def portable(name: str, x: np.ndarray, parameters: Parameters, **options: Any) -> Any:
-    return measure_tensor(name, strict(x), parameters, **options)
+    return measure_tensor(Reduction(name, getattr(sg, name), parameters, options), strict(x))
 
 
 def magnitude(name: str, x: np.ndarray, want: float) -> float:

@@ -19,7 +19,7 @@ STOREYS = [
     ["_compiled"],
     ["_arrays"],
     ["metrics"],
-    ["normalise"],
+    ["normalise", "torch"],
     ["signals", "simulate", "profiles"],
     ["criteria"],
     ["vibration"],
@@ -36,6 +36,7 @@ HEIGHT = {room: height for height, storey in enumerate(STOREYS) for room in stor
 # Inside metrics: what chooses kernels knows no metric, nor does the catalogue, in which the families register theirs.
 METRICS = {
     "lemmas": 0, "exact": 0, "references": 0, "_paper_formulas": 0, "_dispatch": 1, "_slopes": 1, "statistics": 1,
+    "rank_weights": 2, "portable": 2, "containers": 2, "labels": 2, "chunks": 2, "tensors": 2, "autograd": 2,
     "weighted": 2, "metric": 3, "catalogue": 4, "gds": 5,
 }  # fmt: skip
 FAMILY = 6

@@ -119,6 +119,8 @@ def test_formulas_are_drawn_by_the_browser(site):
 @pytest.mark.parametrize("page", TAUGHT, ids=lambda path: path.stem)
 def test_the_python_prints_what_the_page_shows(page, tmp_path, monkeypatch):
     text = page.read_text(encoding="utf-8")
+    if "import torch" in text:
+        pytest.importorskip("torch")
     blocks = re.findall(r"```python\n(.*?)```\n(?:\n```text\n(.*?)```\n)?", text, re.DOTALL)
     assert len(blocks) == text.count("```python")
     monkeypatch.chdir(tmp_path)

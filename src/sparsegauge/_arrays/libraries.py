@@ -25,6 +25,8 @@ def library_of(x: Any) -> Library | None:
 def _find_library(kind: type) -> Library | None:
     for base in kind.__mro__:
         root = base.__module__.partition(".")[0]
+        if root == "pandas" and not hasattr(kind, "groupby") and ".groupby" not in base.__module__:
+            return None  # an Index, a single NA and the like
         if root in ROOTS:
             return ROOTS[root]
         if base.__module__.startswith("dask.array"):

@@ -166,7 +166,7 @@ def as_numbers(x: Any) -> NDArray[Any]:
     if isinstance(x, list | tuple) and any(is_masked(row) for row in x):
         raise InvalidInput("x is a list of masked arrays, whose masks NumPy would drop; pass np.ma.stack(x)")
     try:
-        array = np.asarray(x if type(x) is np.ndarray else _from_pandas(x))
+        array = np.asarray(x if type(x) is np.ndarray else from_pandas(x))
     except Exception as error:  # whatever the object's own conversion raises
         raise InvalidInput(
             f"x cannot be made into an array ({error}); pass numbers in a list, an array or a table whose rows are of "
@@ -203,7 +203,7 @@ def as_finite_array(x: Any) -> Array:
     return signals.values.reshape(array.shape)
 
 
-def _from_pandas(x: Any) -> Any:
+def from_pandas(x: Any) -> Any:
     """Return columns of numbers that are nullable (Int64, boolean) or of several kinds as floats; all else as it is."""
     if type(x).__module__.partition(".")[0] != "pandas" or not hasattr(x, "to_numpy"):
         return x

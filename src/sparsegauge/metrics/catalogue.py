@@ -219,6 +219,7 @@ def measure(
     weights: ArrayLike | None = None,
     center: Center = None,
     zero: float = math.nan,
+    dim: Any = None,
     **parameters: float,
 ) -> Any:
     """Measure an array by the metric of that name or alias in the catalogue `METRICS`.
@@ -233,4 +234,4 @@ def measure(
     """
     found = METRICS.find(name)
     options = Options(axis=axis, keepdims=keepdims, nan_policy=nan_policy, weights=weights, center=center, zero=zero)
-    return found.function(x, **options, **found.check(parameters))
+    return found.function(x, dim=dim, **options, **found.check(parameters))

@@ -30,6 +30,7 @@ from .._arrays import (
     check_number,
     check_order,
     check_orders,
+    library_of,
     restore_like,
 )
 from ..errors import InvalidInput
@@ -149,10 +150,13 @@ def gds_profile(
     """
     checked = check_orders(orders)
     zero = check_number("zero", zero)
+    options = Options(axis=axis, keepdims=keepdims, nan_policy=nan_policy, weights=weights, center=center, zero=zero)
+    if library_of(x) in ("torch", "jax", "array_api", "dask"):
+        from array_api_compat import array_namespace
+
+        stacked: Array = array_namespace(x).stack([gds(x, p, **options) for p in checked])
+        return stacked
     if keepdims or weights is not None or center is not None or isinstance(axis, tuple):
-        options = Options(
-            axis=axis, keepdims=keepdims, nan_policy=nan_policy, weights=weights, center=center, zero=zero
-        )
         measured = np.array([gds(x, p, **options) for p in checked or [2.0]], dtype=np.float64)
         return measured[: len(checked)]
     signals = as_signals(x, axis=axis, nan_policy=nan_policy)

@@ -8,7 +8,6 @@ coefficient. Ranks k are counted from the largest, c_(N), which has k = 1.
 
 from __future__ import annotations
 
-import functools
 import math
 from fractions import Fraction
 from typing import Any
@@ -21,11 +20,10 @@ from .catalogue import metric
 from .exact import Arithmetic, Pairs, length, plain_sum, power_sum
 from .gds import exact_gds
 from .lemmas import LENGTH, MAJORISED, MEANS, PADDING, ROBIN_HOOD, SCHUR, Laws
+from .rank_weights import GINI_WEIGHTS, odd_powers
 from .references import HOU, HURLEY, KARVANEN
-from .statistics import Rows, TailPowers, Weights
+from .statistics import Rows, TailPowers
 
-GINI_WEIGHTS = TailPowers(2.0)
-SUMMED = 1_000_000  # weights added up one by one; of more, the sum has a series
 LONGEST_EXACT_SUM = 5000  # terms that exact arithmetic adds up one by one
 
 GGI_A = Parameter(
@@ -142,7 +140,7 @@ def ggi(row: Rows, a: float) -> Array:
     >>> sg.ggi([0, 0, 0, 5], a=1)
     0.75
     """
-    return row.weighted_by_rank(_odd_powers(a))[0]
+    return row.weighted_by_rank(odd_powers(a))[0]
 
 
 def _fggi(k: Arithmetic, c: Pairs, a: Any, p: Any) -> Any:
@@ -175,7 +173,7 @@ def fggi(row: Rows, a: float, p: float) -> Array:
     >>> sg.fggi([0, 0, 0, 5], a=1)
     0.5
     """
-    return -np.expm1(row.weighted_by_rank(_odd_powers(a), p)[1] / p)
+    return -np.expm1(row.weighted_by_rank(odd_powers(a), p)[1] / p)
 
 
 def _pfgi_laws(p: float) -> Laws:
@@ -368,27 +366,3 @@ def _weighted(k: Arithmetic, c: Pairs, a: Any, p: Any) -> Any:
 
 def _gini_of_powers(k: Arithmetic, c: Pairs, p: Any) -> Any:
     return 1 - _weighted(k, c, 1, p)
-
-
-def _odd_powers(a: float) -> Weights:
-    """Return the function that gives N w and log(N w), w ~ (2k - 1)^a."""
-    if a == 1.0:
-        return GINI_WEIGHTS
-
-    def weights(N: int, k: Array) -> tuple[Array, Array]:
-        ratio, mean = (k - 0.5) / (N - 0.5), _mean_odd_power(a, N)
-        return ratio**a / mean, a * np.log(ratio) - math.log(mean)
-
-    return weights
-
-
-@functools.lru_cache(64)
-def _mean_odd_power(a: float, N: int) -> float:
-    """Return the mean of ((k - 1/2)/(N - 1/2))^a over k = 1..N; beyond SUMMED terms by Euler and Maclaurin."""
-    first = min(N, SUMMED)
-    total = float((((np.arange(first) + 0.5) / (N - 0.5)) ** a).sum())
-    if first < N:
-        start = first / N
-        further = N * (1.0 - start ** (a + 1.0)) / (a + 1.0) - a * (1.0 - start ** (a - 1.0)) / (24.0 * N)
-        total += further * (N / (N - 0.5)) ** a
-    return total / N

@@ -17,7 +17,7 @@ from typing import Any, Literal, Protocol, TypeAlias, TypedDict
 import numpy as np
 from numpy.typing import ArrayLike
 
-from .._arrays import Array, Choice, Parameter, Signals, check_number, over_signals
+from .._arrays import Array, Choice, Parameter, Signals, check_number, library_of, over_signals
 from ..errors import InvalidInput
 from .exact import Formula
 from .lemmas import LEMMAS, Laws
@@ -42,6 +42,7 @@ class Options(TypedDict, total=False):
     weights: ArrayLike | None
     center: Center
     zero: float
+    dim: Any
 
 
 # The same, as the public functions declare them: default and annotation.
@@ -52,6 +53,7 @@ OPTIONS: dict[str, tuple[Any, str]] = {
     "weights": (None, "ArrayLike | None"),
     "center": (None, "Literal['mean', 'median'] | None"),
     "zero": (NAN, "float"),
+    "dim": (None, "Any"),
 }
 
 
@@ -177,12 +179,27 @@ _IS_PLAIN = (
     'type(axis) is int and axis == -1 and type(nan_policy) is str and nan_policy == "propagate" '
     "and keepdims is False and weights is None and center is None"
 )
+
+
+def _measure_elsewhere(
+    x: Any, function: MetricFunction, arguments: dict[str, Any], options: tuple[Any, ...], dim: Any
+) -> Any:
+    """Return a metric of an array that is not one of NumPy, as an array of its own library."""
+    from .containers import Reduction, measure_elsewhere
+
+    named = dict(zip(OPTIONS, options, strict=False))
+    return measure_elsewhere(Reduction(function.metric.name, function, arguments, named, dim), x)
+
+
 _SOURCE = """
-def make(metric, check_number, over_signals, measure_signals, constraint, shortcut, checks):
+def make(metric, check_number, over_signals, measure_signals, constraint, shortcut, checks, is_elsewhere, elsewhere):
     {unpack}
     def function(x, {signature}):
         {check}
         zero = check_number("zero", zero)
+        if is_elsewhere(x) or dim is not None:
+            options = axis, keepdims, nan_policy, weights, center, zero
+            return elsewhere(x, function, dict({arguments}), options, dim)
         if {is_plain}:
             value = shortcut(x, {names})
             if value is not None:
@@ -240,7 +257,8 @@ def _public_function(metric: Metric) -> MetricFunction:
     words = tuple(metric.options)
     make = _function_maker(positional, keywords, words, metric.constraint is not None, metric.shortcut is not None)
     checks = [checked[name].check for name in (*positional, *keywords, *words)]
-    function = make(metric, check_number, over_signals, measure_signals, metric.constraint, metric.shortcut, checks)
+    shared = check_number, over_signals, measure_signals
+    function = make(metric, *shared, metric.constraint, metric.shortcut, checks, library_of, _measure_elsewhere)
     function.__defaults__ = tuple(checked[name].default for name in positional)
     function.__kwdefaults__ = {name: checked[name].default for name in (*keywords, *words)}
     function.__kwdefaults__ |= {name: default for name, (default, _) in OPTIONS.items()}
@@ -271,14 +289,18 @@ weights : array_like, optional
 center : {"mean", "median"}, optional
     What to subtract from each signal before its magnitudes are measured.
 zero : float
-    The value for a signal whose coefficients are all zero, for which the metric is not defined."""
+    The value for a signal whose coefficients are all zero, for which the metric is not defined.
+dim : str or several
+    The same as `axis`, by name, for xarray objects."""
 
 INPUT = """x : array_like
-    Real or complex numbers of any shape; pandas objects, masked arrays (masked entries are left out) and SciPy sparse
-    arrays (never made dense) too."""
+    Real or complex numbers of any shape; masked arrays (masked entries are left out) and SciPy sparse arrays (never
+    made dense) too. Tensors of torch, JAX arrays, dask arrays and xarray and pandas objects are measured where they
+    are."""
 
 RETURNS = """float or ndarray
-    A float for one signal, else an array of float64 in the shape of x without `axis`, whatever the type of x."""
+    A float for one signal, else an array of float64 in the shape of x without `axis`, whatever the type of its
+    numbers. Tensors give tensors, dask arrays lazy ones, xarray objects labelled ones, and a DataFrame a Series."""
 
 
 def document(metric: Metric) -> str:

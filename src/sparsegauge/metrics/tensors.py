@@ -9,55 +9,60 @@ from __future__ import annotations
 
 import math
 import sys
-from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
 
-from .._arrays import library_of
+from .._arrays import check_axes, check_choice, library_of
+from .._arrays.reductions import CENTERS
+from .._arrays.signals import NAN_POLICIES
 from ..errors import InvalidInput
+from .containers import Reduction
 from .portable import FORMULAS, Coefficients
-from .portable.orders import LARGEST_MOMENT_ORDER
+from .portable.orders import is_made_of_moments
 
 HALVES = ("float16", "bfloat16")
 
 
-def measure_tensor(
-    name: str,
-    x: Any,
-    parameters: Mapping[str, Any],
-    *,
-    axis: Any = -1,
-    keepdims: bool = False,
-    nan_policy: str = "propagate",
-    zero: float = math.nan,
-) -> Any:
-    """Return a metric of the signals along `axis`, as an array of the same library on the same device."""
+def measure_tensor(call: Reduction, x: Any) -> Any:
+    """Return a metric of the signals along some axes, as an array of the same library on the same device."""
     from array_api_compat import array_namespace
 
-    if name not in FORMULAS:
-        raise InvalidInput(
-            f"{name} has no formula for {_describe(x)}; pass a NumPy array, or measure by one of {', '.join(FORMULAS)}"
-        )
+    arguments = _portable_arguments(call, x)
     _check_layout(x)
     xp = array_namespace(x)
     numbers = as_floats(xp, x)
-    axes = signal_axes(axis, tuple(x.shape), _describe(x))
-    _check_nan(xp, x, nan_policy)
+    axes = _check_shape(call, x)
+    _check_nan(xp, x, call.options.get("nan_policy", "propagate"))
     with np.errstate(all="ignore"):  # of libraries built on NumPy: infinite results are results
-        row = Coefficients(xp, _signals_last(xp, numbers, axes))
-        values = _measure(row, name, parameters)
-    values = xp.where(row.defined, values, xp.where(row.finite, _full(xp, values, zero), _full(xp, values, math.nan)))
-    if keepdims:
+        row = Coefficients(xp, _centred(xp, _signals_last(xp, numbers, axes), call))
+        values = _measure(row, call.name, arguments)
+        undefined = xp.where(
+            row.finite, xp.full_like(values, call.options.get("zero", math.nan)), xp.full_like(values, math.nan)
+        )
+        values = xp.where(row.defined, values, undefined)
+    if call.keepdims:
         values = xp.reshape(values, tuple(1 if k in axes else n for k, n in enumerate(x.shape)))
     return xp.astype(values, x.dtype) if _is_half(x.dtype) else values
 
 
-def _full(xp: Any, like: Any, value: float) -> Any:
-    return xp.full_like(like, value)
+def _portable_arguments(call: Reduction, x: Any) -> dict[str, Any]:
+    """Return the parameters of the portable formula."""
+    if call.name not in FORMULAS:
+        raise InvalidInput(
+            f"{call.name} has no formula for {_describe(x)}; pass a NumPy array, or measure by one of "
+            f"{', '.join(FORMULAS)}"
+        )
+    if call.options.get("weights") is not None:
+        raise InvalidInput(f"weights are for NumPy arrays, got {_describe(x)}; pass a NumPy array, or leave them out")
+    arguments = dict(call.arguments)
+    method = arguments.pop("method", "auto")
+    if method != "auto":
+        raise InvalidInput(f"method={method!r} is for NumPy arrays, got {_describe(x)}; use method='auto'")
+    return arguments
 
 
-def _measure(row: Coefficients, name: str, parameters: Mapping[str, Any]) -> Any:
+def _measure(row: Coefficients, name: str, parameters: dict[str, Any]) -> Any:
     if name == "gds" and _has_fast_gradient(row.c, parameters["order"]):
         from .autograd import exact_gds
 
@@ -67,7 +72,7 @@ def _measure(row: Coefficients, name: str, parameters: Mapping[str, Any]) -> Any
 
 def _has_fast_gradient(c: Any, order: float) -> bool:
     """Return whether the compiled kernels measure a tensor faster than its own library does."""
-    if library_of(c) != "torch" or math.isinf(order) or order in range(2, LARGEST_MOMENT_ORDER + 1, 2):
+    if library_of(c) != "torch" or is_made_of_moments(order):
         return False
     torch = sys.modules["torch"]
     return c.device.type == "cpu" and not torch.compiler.is_compiling()
@@ -90,21 +95,29 @@ def _is_half(dtype: Any) -> bool:
     return str(dtype).rpartition(".")[2] in HALVES
 
 
-def signal_axes(axis: Any, shape: tuple[int, ...], kind: str) -> tuple[int, ...]:
-    """Return the dimensions that hold the coefficients of a signal, each from 0 on; None is all of them."""
+def _check_shape(call: Reduction, x: Any) -> tuple[int, ...]:
+    """Return the axes of a signal, of which there must be one, with at least one coefficient."""
+    shape = tuple(x.shape)
     if not shape:
-        raise InvalidInput(f"x must be an array of at least one dimension, got a single number ({kind}); pass x[None]")
-    from .._arrays import check_axis
-
-    given = range(len(shape)) if axis is None else axis if isinstance(axis, tuple) else (axis,)
-    axes = tuple(check_axis(k, len(shape), shape) or 0 for k in given)
-    if len(set(axes)) < len(axes) or not axes:
-        raise InvalidInput(
-            f"axis must name each dimension once, and at least one, got {axis!r}; None takes all of them"
-        )
+        raise InvalidInput(f"x must be an array of at least one dimension, got a single {_describe(x)}; pass x[None]")
+    axes = check_axes(call.axis, len(shape), shape)
     if math.prod(shape[k] for k in axes) == 0:
-        raise InvalidInput(f"x has no coefficient to measure: shape {shape}, axis {axis}; pass at least one")
+        raise InvalidInput(f"x has no coefficient to measure: shape {shape}, axis {call.axis}; pass at least one")
     return axes
+
+
+def _centred(xp: Any, rows: Any, call: Reduction) -> Any:
+    """Return rows less their mean or median, if that is asked for."""
+    center = call.options.get("center")
+    if center is None:
+        return rows
+    if check_choice("center", center, CENTERS) == "mean":
+        return rows - xp.mean(rows, axis=-1, keepdims=True)
+    if library_of(rows) == "dask" or xp.isdtype(rows.dtype, "complex floating"):
+        raise InvalidInput(f"center='median' sorts signals of real numbers, got {_describe(rows)}; use center='mean'")
+    n = rows.shape[-1]
+    ordered = xp.sort(rows, axis=-1)[..., (n - 1) // 2 : n // 2 + 1]
+    return rows - xp.mean(ordered, axis=-1, keepdims=True)
 
 
 def _signals_last(xp: Any, x: Any, axes: tuple[int, ...]) -> Any:
@@ -124,9 +137,6 @@ def _check_layout(x: Any) -> None:
 
 
 def _check_nan(xp: Any, x: Any, nan_policy: str) -> None:
-    from .._arrays import check_choice
-    from .._arrays.signals import NAN_POLICIES
-
     if check_choice("nan_policy", nan_policy, NAN_POLICIES) == "propagate":
         return
     if nan_policy == "omit":

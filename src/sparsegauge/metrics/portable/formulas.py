@@ -13,13 +13,15 @@ from typing import Any
 
 import numpy as np
 
-from .. import gini_family
+from ..rank_weights import GINI_WEIGHTS, odd_powers
 from ..statistics import TailPowers
 from .coefficients import Coefficients
 from .numerics import magnitude, power, safe_log
 
 Formula = Callable[..., Any]
 FORMULAS: dict[str, Formula] = {}
+# what needs each signal in order, at any parameters
+SORTED = {"gini", "gi2", "gi3", "ggi", "fggi", "pfgi1", "pfgi2", "pfgi3", "s_gini", "u_theta"}
 LARGEST_TANH_ARGUMENT = 50.0  # from 20 on tanh is 1
 
 
@@ -209,28 +211,28 @@ def gi3(row: Coefficients) -> Any:
 
 @_portable
 def ggi(row: Coefficients, a: float) -> Any:
-    return row.weighted_by_rank(gini_family._odd_powers(a))[0]
+    return row.weighted_by_rank(odd_powers(a))[0]
 
 
 @_portable
 def fggi(row: Coefficients, a: float, p: float) -> Any:
-    return -row.xp.expm1(row.weighted_by_rank(gini_family._odd_powers(a), p)[1] / p)
+    return -row.xp.expm1(row.weighted_by_rank(odd_powers(a), p)[1] / p)
 
 
 @_portable
 def pfgi1(row: Coefficients, p: float) -> Any:
-    return -row.xp.expm1(row.weighted_by_rank(gini_family.GINI_WEIGHTS, p)[1] / p)
+    return -row.xp.expm1(row.weighted_by_rank(GINI_WEIGHTS, p)[1] / p)
 
 
 @_portable
 def pfgi2(row: Coefficients, p: float) -> Any:
-    g, log_rest = row.weighted_by_rank(gini_family.GINI_WEIGHTS, p)
+    g, log_rest = row.weighted_by_rank(GINI_WEIGHTS, p)
     return -row.xp.expm1((log_rest - row.xp.log1p(g)) / p)
 
 
 @_portable
 def pfgi3(row: Coefficients, p: float) -> Any:
-    return -row.xp.expm1(-row.xp.log1p(row.weighted_by_rank(gini_family.GINI_WEIGHTS, p)[0]) / p)
+    return -row.xp.expm1(-row.xp.log1p(row.weighted_by_rank(GINI_WEIGHTS, p)[0]) / p)
 
 
 @_portable

@@ -23,6 +23,11 @@ LARGEST_MERGED_ORDER = {64: 128, 32: 32}  # by bits: beyond, powers underflow th
 PAIRS = 1 << 22  # pairs that are held at a time
 
 
+def is_made_of_moments(p: float) -> bool:
+    """Return whether S_p is a formula of central moments, or of the number of zeros: sums that chunks can add up."""
+    return math.isinf(p) or p in range(2, LARGEST_MOMENT_ORDER + 1, 2)
+
+
 def gds(xp: Any, c: Any, p: float) -> Any:
     """Return S_p along the last axis of magnitudes c, scaled to about 1 and not all zero in any row."""
     n = c.shape[-1]
@@ -37,8 +42,7 @@ def gds(xp: Any, c: Any, p: float) -> Any:
         return _by_pairs(xp, c, p, constant(top), constant(top - bottom))
     unit = power_of_two(xp, xp.where(top > bottom, top - bottom, xp.ones_like(top)))
     spread = c * unit  # differences of about 1 at most: their powers cannot underflow together
-    even = p in range(2, LARGEST_MOMENT_ORDER + 1, 2)
-    pairs = _by_moments(xp, spread, int(p)) if even else _merged(xp, spread, int(p))
+    pairs = _by_moments(xp, spread, int(p)) if is_made_of_moments(p) else _merged(xp, spread, int(p))
     scale = xp.squeeze(unit, axis=-1) ** -p
     return pairs * scale / (n * xp.sum(_whole_power(c, int(p)), axis=-1))
 

@@ -1,0 +1,262 @@
+"""xarray, pandas and dask: labels are kept, chunks stay lazy, and several axes are measured as one signal."""
+
+from __future__ import annotations
+
+import dask
+import dask.array as da
+import numpy as np
+import pandas as pd
+import pytest
+import scipy.sparse
+import xarray as xr
+
+import sparsegauge as sg
+from families import FAMILIES
+from sparsegauge.metrics.portable.formulas import SORTED
+
+SUMS = [name for name in sg.METRICS if name not in SORTED]
+
+
+def cube():
+    x = np.random.default_rng(0).standard_normal((4, 6, 50))
+    x[0, 0, :10] = 0.0
+    return x
+
+
+def labelled(data=None):
+    return xr.DataArray(
+        cube() if data is None else data,
+        dims=("sensor", "run", "time"),
+        coords={"sensor": list("abcd"), "time": np.arange(50) / 100},
+        attrs={"unit": "m/s^2"},
+        name="acceleration",
+    )
+
+
+def forbid_computing():
+    """Make any computation of a dask array an error."""
+
+    def get(*arguments, **options):
+        raise AssertionError("the array was computed")
+
+    return dask.config.set(scheduler=get)
+
+
+# Several axes, and dimensions that stay
+
+
+@pytest.mark.parametrize("name", ["gds", "hoyer", "gini"])
+@pytest.mark.parametrize("axis", [(0,), (1, 2), (2, 0), (0, 1, 2), (-1, -3), -1, 1, None])
+@pytest.mark.parametrize("keepdims", [False, True])
+def test_axes_of_arrays(name, axis, keepdims):
+    x, metric = cube(), getattr(sg, name)
+    axes = (0, 1, 2) if axis is None else np.atleast_1d(axis) % 3
+    rows = np.moveaxis(x, axes, range(3 - len(axes), 3)).reshape(*np.delete(x.shape, axes), -1)
+    want = metric(rows)
+    got = metric(x, axis=axis, keepdims=keepdims)
+    np.testing.assert_allclose(np.squeeze(got), np.squeeze(want), rtol=1e-13)
+    assert np.ndim(got) == (3 if keepdims else 3 - len(axes))
+    if keepdims:
+        assert np.broadcast_shapes(got.shape, x.shape) == x.shape
+
+
+def test_axes_of_masked_and_sparse_arrays():
+    x = np.ma.masked_greater(cube(), 1.0)
+    assert sg.gds(x, 3, axis=(0, 1, 2)) == sg.gds(x, 3, axis=None)
+    np.testing.assert_array_equal(sg.gds(x, 3, axis=(1, 2)), sg.gds(x.reshape(4, -1), 3))
+    sparse = scipy.sparse.random_array((5, 7), density=0.5, rng=np.random.default_rng(0))
+    assert sg.gds(sparse, axis=(0, 1)) == sg.gds(sparse, axis=None)
+    assert sg.gds(sparse, axis=1, keepdims=True).shape == (5, 1)
+    np.testing.assert_array_equal(sg.gds(sparse, axis=(0,)), sg.gds(sparse, axis=0))
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"axis": (0, 0)}, "each dimension once"),
+        ({"axis": (0, 3)}, "out of range"),
+        ({"axis": ()}, "at least one"),
+        ({"axis": (0, 1.5)}, "must be an integer"),
+        ({"keepdims": "yes"}, "keepdims must be True or False"),
+        ({"dim": "time"}, "use axis="),
+    ],
+)
+def test_what_is_refused(options, message):
+    with pytest.raises(sg.InvalidInput, match=message):
+        sg.gds(cube(), **options)
+
+
+# xarray
+
+
+def test_labels_and_attributes_are_kept():
+    got = sg.gds(labelled(), 3, dim="time")
+    np.testing.assert_array_equal(got.values, sg.gds(cube(), 3))
+    assert got.dims == ("sensor", "run")
+    assert list(got.sensor.values) == list("abcd")
+    assert got.attrs == {"unit": "m/s^2"}
+    assert got.name == "acceleration"
+    assert "time" not in got.coords
+
+
+@pytest.mark.parametrize("dim", ["time", ("run", "time"), ["time", "sensor"], ...])
+@pytest.mark.parametrize("keepdims", [False, True])
+def test_dimensions_by_name(dim, keepdims):
+    names = ("sensor", "run", "time") if dim is ... else (dim,) if isinstance(dim, str) else dim
+    axis = tuple(("sensor", "run", "time").index(name) for name in names)
+    got = sg.hoyer(labelled(), dim=dim, keepdims=keepdims)
+    np.testing.assert_allclose(got.values, sg.hoyer(cube(), axis=axis, keepdims=keepdims), rtol=1e-14)
+
+
+def test_the_last_dimension_is_the_default():
+    xr.testing.assert_identical(sg.gini(labelled()), sg.gini(labelled(), dim="time"))
+    xr.testing.assert_identical(sg.gini(labelled(), axis=1), sg.gini(labelled(), dim="run"))
+    assert sg.gini(labelled(), axis=None).shape == ()
+
+
+def test_datasets():
+    data = xr.Dataset({"a": labelled(), "b": ("sensor", np.arange(4.0))}, attrs={"site": "north"})
+    got = sg.gini(data, dim="time")
+    np.testing.assert_array_equal(got.a, sg.gini(cube()))
+    np.testing.assert_array_equal(got.b, np.arange(4.0))
+    assert got.attrs == {"site": "north"}
+
+
+def test_what_xarray_itself_calls():
+    x, a = cube(), labelled()
+    np.testing.assert_allclose(a.reduce(sg.gds, dim=("sensor", "run")), sg.gds(x.reshape(-1, 50), axis=0), rtol=1e-13)
+    np.testing.assert_allclose(a.groupby("sensor").reduce(sg.gds, dim=("run", "time")), sg.gds(x, axis=(1, 2)))
+    grouped = a.groupby("sensor").map(lambda group: sg.gds(group, dim=...))
+    np.testing.assert_allclose(grouped, sg.gds(x, axis=(1, 2)))
+    rolled = a.rolling(time=10).construct("window")[..., 9:, :]
+    np.testing.assert_array_equal(sg.gds(rolled, 3, dim="window"), sg.gds(sg.windows(x, 10, 1), 3))
+    chunked = a.chunk({"sensor": 2})
+    lazy = xr.apply_ufunc(sg.gds, chunked, input_core_dims=[["time"]], dask="parallelized", output_dtypes=[float])
+    np.testing.assert_array_equal(lazy, sg.gds(x))
+
+
+def test_lazy_labelled_arrays_stay_lazy():
+    chunked = labelled().chunk({"sensor": 2})
+    with forbid_computing():
+        got = sg.gds(chunked, 3, dim="time")
+    assert isinstance(got.data, da.Array)
+    np.testing.assert_array_equal(got, sg.gds(cube(), 3))
+
+
+@pytest.mark.parametrize(
+    ("x", "options", "message"),
+    [
+        (labelled(), {"dim": "tim"}, "no dimension 'tim'; x has 'sensor', 'run', 'time'"),
+        (labelled(), {"dim": "time", "axis": 0}, "pass one of them"),
+        (xr.Dataset({"a": labelled()}), {}, "pass dim="),
+        (labelled().groupby("sensor"), {}, "must be a DataArray or a Dataset"),
+    ],
+)
+def test_what_is_refused_of_xarray(x, options, message):
+    with pytest.raises(sg.InvalidInput, match=message):
+        sg.gds(x, **options)
+
+
+# pandas
+
+
+def frame():
+    return pd.DataFrame({"a": [1.0, 2.0, 0.0, 5.0], "b": [1, 2, 3, 4]}, index=list("wxyz"))
+
+
+def test_a_frame_gives_a_series():
+    rows, columns = sg.gds(frame(), 3), sg.gds(frame(), 3, axis=0)
+    assert list(rows.index) == list("wxyz")
+    assert list(columns.index) == ["a", "b"]
+    assert rows.name == columns.name == "gds"
+    np.testing.assert_array_equal(rows, sg.gds(frame().to_numpy(), 3))
+    np.testing.assert_array_equal(columns, sg.gds(frame().to_numpy(), 3, axis=0))
+    assert sg.gds(frame(), 3, axis=None) == sg.gds(frame().to_numpy(), 3, axis=None)
+    assert type(sg.gds(frame().a)) is float
+
+
+def test_what_pandas_itself_calls():
+    table = frame().assign(group=list("ppqq"))
+    want = {"p": sg.gds([1.0, 2.0]), "q": sg.gds([0.0, 5.0])}
+    assert table.groupby("group").a.agg(sg.gds).to_dict() == pytest.approx(want)
+    assert table.groupby("group").agg(sg.gds).a.to_dict() == pytest.approx(want)
+    assert table.groupby("group").a.apply(sg.gds).to_dict() == pytest.approx(want)
+    assert table.groupby("group").a.agg(["mean", sg.gini]).gini.to_dict() == pytest.approx(
+        {"p": sg.gini([1.0, 2.0]), "q": sg.gini([0.0, 5.0])}
+    )
+    pd.testing.assert_series_equal(frame().agg(sg.gds), sg.gds(frame(), axis=0), check_names=False)
+    pd.testing.assert_series_equal(frame().apply(sg.gds, axis=1), sg.gds(frame()), check_names=False)
+    for raw in (False, True):
+        rolled = frame().a.rolling(2).apply(sg.gds, raw=raw)
+        np.testing.assert_allclose(rolled[1:], sg.gds(sg.windows(frame().a.to_numpy(), 2, 1)))
+
+
+def test_what_is_refused_of_pandas():
+    with pytest.raises(sg.InvalidInput, match=r"of groups use \.agg"):
+        sg.gds(frame().groupby("a"))
+
+
+# dask
+
+
+@pytest.mark.parametrize("name", sg.METRICS)
+def test_chunks_along_other_axes(name):
+    x = cube()
+    with forbid_computing():
+        got = getattr(sg, name)(da.from_array(x, chunks=(2, 3, 50)))
+    assert isinstance(got, da.Array)
+    assert got.chunks == ((2, 2), (3, 3))
+    np.testing.assert_array_equal(got, getattr(sg, name)(x))
+
+
+@pytest.mark.parametrize("name", SUMS)
+@pytest.mark.parametrize("family", ["exponential", "1+1e-3u", "90%-zeros"])
+def test_chunks_along_the_signal(name, family):
+    x = np.array([FAMILIES[family](300, seed) for seed in range(2)])
+    with forbid_computing():
+        got = getattr(sg, name)(da.from_array(x, chunks=(1, 70)))
+    want = getattr(sg, name)(x)
+    scale = 10.0 if name == "kurtosis" else 0.0
+    if name in ("h_s_prime", "neg_h_s_prime", "h_g"):  # terms of both signs
+        scale = np.abs(x).max() * 300
+    np.testing.assert_allclose(got.compute(), want, rtol=1e-11, atol=1e-13 * scale)
+
+
+@pytest.mark.parametrize("order", [2, 4, 6, 8, np.inf])
+def test_even_orders_merge(order):
+    x = cube()
+    lazy = da.from_array(x, chunks=(4, 2, 20))
+    np.testing.assert_allclose(sg.gds(lazy, order), sg.gds(x, order), rtol=1e-12)
+    np.testing.assert_allclose(sg.gds(lazy, order, axis=None), sg.gds(x, order, axis=None), rtol=1e-12)
+    np.testing.assert_allclose(sg.gds(lazy, order, axis=(0, 2)), sg.gds(x, order, axis=(0, 2)), rtol=1e-12)
+
+
+@pytest.mark.parametrize("chunks", [(2, 3, 50), (2, 3, 20)])
+def test_dimensions_of_lazy_arrays_stay(chunks):
+    x = cube()
+    got = sg.gds(da.from_array(x, chunks=chunks), 2, keepdims=True)
+    assert got.shape == (4, 6, 1)
+    np.testing.assert_allclose(got, sg.gds(x, 2, keepdims=True), rtol=1e-13)
+
+
+@pytest.mark.parametrize("metric", [sg.gini, sg.u_theta, lambda x: sg.gds(x, 3), lambda x: sg.gds(x, 1.5)])
+def test_what_must_lie_in_one_chunk_says_how(metric):
+    with pytest.raises(sg.InvalidInput, match=r"axis 2 has 3; use x\.rechunk\(\{2: -1\}\)"):
+        metric(da.from_array(cube(), chunks=(4, 6, 20)))
+
+
+def test_unknown_sizes_are_refused():
+    x = da.from_array(np.arange(10.0), chunks=5)
+    with pytest.raises(sg.InvalidInput, match="compute_chunk_sizes"):
+        sg.gds(x[x > 2])
+
+
+def test_missing_numbers_in_lazy_arrays():
+    x = cube()
+    x[1, 2, 3] = np.nan
+    x[2, 2] = 0.0
+    for chunks in ((2, 3, 50), (2, 3, 20)):
+        got = sg.gds(da.from_array(x, chunks=chunks), zero=7.0).compute()
+        np.testing.assert_allclose(got, sg.gds(x, zero=7.0), rtol=1e-13)
+    whole = sg.gds(da.from_array(x, chunks=(2, 3, 50)), 3, nan_policy="omit").compute()
+    np.testing.assert_array_equal(whole, sg.gds(x, 3, nan_policy="omit"))
