@@ -185,7 +185,7 @@ HEALTHY: dict[str, Callable[[np.random.Generator], np.ndarray]] = {
 }
 
 
-def false_alarms(records: list[Record], count: int = 200) -> Iterator[str]:
+def false_alarms(records: list[Record], count: int = 20) -> Iterator[str]:
     """Alarms on simulated healthy records: the best band, and a fault that is named."""
     yield f"| {count} records each | Gini, no speed given | Gini, speed given | S_4, speed given | a fault named |"
     yield "|---|--:|--:|--:|--:|"

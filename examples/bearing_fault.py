@@ -1,7 +1,8 @@
-"""Find the frequency band of a bearing fault by sparsity, where stray knocks mislead kurtosis.
+"""Find the fault of a bearing by sparse envelope spectra, where random knocks mislead kurtosis.
 
-A damaged bearing knocks 87 times a second, with a little slip, and each knock rings at 4.5 kHz. Gear tones, noise and
-four knocks from elsewhere, which ring at 8 kHz and do not repeat, hide it. Which band of a filter bank shows the fault?
+Simulated records of a machine with shaft, gears, hum and noise; the bearing is healthy, or its outer or inner race is
+damaged, and a few knocks from elsewhere are much louder than the fault's. Which band shows the fault, is it a fault at
+all, and which one?
 """
 
 import argparse
@@ -11,92 +12,65 @@ import numpy as np
 
 import sparsegauge as sg
 
-HERTZ, FAULT, RESONANCE, ELSEWHERE, GEARS = 20_000, 87.0, 4500, 8000, 1875
-ORDERS, TRIALS = (1, 1.5, 2, 3, 4, 8), 20
-# every bandwidth from a quarter of the range to a sixteenth; gear tones are no news, so the grid begins above them
-GRID = [[(k * width, (k + 1) * width) for k in range(10_000 // width)] for width in (2500, 1250, 625)]
-BANDS = [band for row in GRID for band in row if band[0] >= GEARS]
-RIGHT = np.array([low <= RESONANCE < high for low, high in BANDS])
-LABEL = {"facecolor": "white", "edgecolor": "none", "pad": 2}
+TRIALS, SECONDS, LEVELS = 10, 2.0, 4
+CHOICES = {
+    "kurtosis, envelope": {"metric": "kurtosis", "on": "envelope"},
+    "Gini, envelope": {"metric": "gini", "on": "envelope"},
+    "Gini, spectrum": {"metric": "gini", "rpm": 1797},
+    "S_8, spectrum": {"order": 8, "rpm": 1797},
+}
 
 
-def vibration(fault: float, knock: float, seed: int) -> np.ndarray:
-    """One second: noise of unit variance, gear tones, a fault and stray knocks of these amplitudes."""
-    rng = np.random.default_rng(seed)
-    t = np.arange(HERTZ) / HERTZ
-    x = rng.standard_normal(HERTZ)
-    for tone, amplitude in ((24.7, 1.0), (617.0, 1.5), (1234.0, 1.0), (1851.0, 0.6)):
-        x += amplitude * np.sin(2 * np.pi * tone * t + rng.uniform(0, 2 * np.pi))
-    slipping = np.cumsum((1 + 0.01 * rng.standard_normal(86)) / FAULT)
-    events = [(at, RESONANCE, 900, fault) for at in slipping]
-    events += [(at, ELSEWHERE, 1500, knock) for at in rng.uniform(0.05, 0.95, 4)]
-    for at, tone, decay, amplitude in events:
-        s = np.maximum(t - at, 0)
-        x += amplitude * np.exp(-decay * s) * np.sin(2 * np.pi * tone * s)
-    return x
+def simulate(fault: str, knocks: int, seed: int):
+    return sg.bearing_record(fault, seconds=SECONDS, knocks=knocks, rng=np.random.default_rng([20, seed]))
 
 
-def squared_envelope(x: np.ndarray, band: tuple[int, int]) -> np.ndarray:
-    """|analytic signal|^2 of a band, sampled at its bandwidth (x lasts a second: one bin is one hertz)."""
-    return np.abs(np.fft.ifft(np.fft.fft(x)[slice(*band)])) ** 2
+def count_bands(fault: str, knocks: int) -> list[int]:
+    """In how many records the best band by each choice is narrow and holds the resonance that the knocks excite."""
+    hits = [0] * len(CHOICES)
+    for seed in range(TRIALS):
+        record = simulate(fault, knocks, seed)
+        for k, options in enumerate(CHOICES.values()):
+            best = sg.band_map(record.x, record.rate, levels=LEVELS, **options).best
+            hits[k] += best.low - 100 <= record.resonance <= best.high + 100 and best.width < 2500
+    return hits
 
 
-def spectrum(envelope: np.ndarray) -> np.ndarray:
-    """The magnitudes of the squared envelope's spectrum, hertz by hertz, up to 500."""
-    return np.abs(np.fft.rfft(envelope - envelope.mean()))[:500]
-
-
-def scores(x: np.ndarray) -> dict[str, np.ndarray]:
-    """Each measure's value in each band."""
-    envelopes = [squared_envelope(x, band) for band in BANDS]
-    of_envelope = np.transpose([sg.gds_profile(e, ORDERS) for e in envelopes])
-    of_spectrum = np.transpose([sg.gds_profile(spectrum(e)[10:], ORDERS) for e in envelopes])
-    found = {"kurtosis": np.array([sg.kurtosis(np.sqrt(e)) for e in envelopes])}
-    for p, one, other in zip(ORDERS, of_envelope, of_spectrum, strict=True):
-        found |= {f"envelope {p:g}": one, f"spectrum {p:g}": other}
-    return found
-
-
-def hits(fault: float, knock: float) -> dict[str, int]:
-    """How many of the trials each measure is right about the band."""
-    trials = [scores(vibration(fault, knock, seed)) for seed in range(TRIALS)]
-    return {name: sum(int(RIGHT[trial[name].argmax()]) for trial in trials) for name in trials[0]}
+def count_verdicts(fault: str, knocks: int) -> tuple[int, int, int]:
+    """In how many records the best band stands out of chance, the right fault is named, and another one is."""
+    alarms = right = wrong = 0
+    for seed in range(TRIALS):
+        record = simulate(fault, knocks, seed)
+        alarms += sg.band_map(record.x, record.rate, rpm=record.rpm, levels=LEVELS).stands_out()
+        named = sg.diagnose(record.x, record.rate, record.rpm, record.bearing).fault
+        right += named == fault
+        wrong += named not in (fault, None)
+    return alarms, right, wrong
 
 
 def main(output: str) -> None:
-    """Print how often each measure finds the band, draw one signal's bands and what the order does."""
-    cases = {"fault 1.5, stray knocks of 4": hits(1.5, 4), "fault 0.9, stray knocks of 12": hits(0.9, 12)}
-    print(f"{f'bands found in {TRIALS} signals':39}kurtosis" + "".join(f"{f'S_{p:g}':>7}" for p in ORDERS))
-    for case, found in cases.items():
-        for of in ("envelope", "spectrum"):
-            counts = "".join(f"{found[f'{of} {p:g}']:7}" for p in ORDERS)
-            print(f"{f'{case}, {of}':39}{found['kurtosis'] if of == 'envelope' else '':>8}{counts}")
+    """Print how often each choice finds the band and what is diagnosed; draw one record's maps."""
+    print(f"{f'right bands in {TRIALS} records':28}" + "".join(f"{name:>20}" for name in CHOICES))
+    for fault in ("outer", "inner"):
+        for knocks in (0, 5):
+            hits = count_bands(fault, knocks)
+            print(f"{f'{fault}, {knocks} random knocks':28}" + "".join(f"{hit:20}" for hit in hits))
+    print(f"\n{f'verdicts on {TRIALS} records':28}{'band stands out':>20}{'named right':>20}{'named wrong':>20}")
+    for fault in ("outer", "inner", "none"):
+        print(f"{f'{fault}, 5 random knocks':28}" + "".join(f"{n:20}" for n in count_verdicts(fault, 5)))
 
     plt.switch_backend("Agg")
-    figure, axes = plt.subplots(3, 2, figsize=(10, 9), layout="constrained")
-    x = vibration(0.9, 12, seed=1)
-    axes[0, 0].plot(np.arange(HERTZ) / HERTZ, x, color="#333333", linewidth=0.5)
-    axes[0, 0].set(title="One of the signals: fault 0.9, stray knocks of 12", xlabel="seconds", xlim=(0, 1))
-    for (case, found), marker in zip(cases.items(), "os", strict=True):
-        for of, colour in (("envelope", "#0072b2"), ("spectrum", "#009e73")):
-            rates = [found[f"{of} {p:g}"] / TRIALS for p in ORDERS]
-            axes[0, 1].plot(ORDERS, rates, color=colour, marker=marker, label=f"{of}, {case}")
-    axes[0, 1].set(title="Bands found by $S_p$", xlabel="order p", ylabel="share of signals", ylim=(-0.05, 1.05))
-    axes[0, 1].legend(frameon=False, fontsize=8, loc=(0.36, 0.08))
-    values = scores(x)
-    for column, (name, title) in enumerate({"kurtosis": "Kurtosis", "spectrum 8": "$S_8$ of the spectrum"}.items()):
-        by_band, best = dict(zip(BANDS, values[name], strict=True)), BANDS[values[name].argmax()]
-        picture = [np.repeat([by_band.get(band, np.nan) for band in row], 16 // len(row)) for row in GRID]
-        axes[1, column].imshow(picture, aspect="auto", extent=(0, 10, 3, 0), cmap="Blues")
-        axes[1, column].set(title=f"{title}: takes {best[0]} to {best[1]} Hz", xlabel="kHz", ylabel="bandwidth, Hz")
-        axes[1, column].set_yticks([0.5, 1.5, 2.5], [2500, 1250, 625])
-        for tone, word in ((RESONANCE, "fault"), (ELSEWHERE, "knocks")):
-            axes[1, column].axvline(tone / 1000, color="#d55e00", linestyle=":")
-            axes[1, column].text(tone / 1000, 0.35, word, color="#d55e00", ha="center", bbox=LABEL)
-        axes[2, column].plot(spectrum(squared_envelope(x, best)), color="#333333", linewidth=0.8)
-        axes[2, column].set(title="Squared envelope's spectrum in that band", xlabel="Hz", xlim=(0, 300), yticks=[])
+    record = simulate("inner", 5, 0)
+    figure, axes = plt.subplots(2, 1, figsize=(10, 8), layout="constrained")
+    for axis, name in zip(axes, ("kurtosis, envelope", "Gini, spectrum"), strict=True):
+        found = sg.band_map(record.x, record.rate, levels=LEVELS, **CHOICES[name])
+        frequencies, heights = found.spectrum()
+        shown = (frequencies > 0) & (frequencies < 560)
+        axis.plot(frequencies[shown], heights[shown] / heights[shown].max(), color="#333333", linewidth=0.8)
         for harmonic in (1, 2, 3):
-            axes[2, column].axvline(harmonic * FAULT, color="#d55e00", linestyle=":", zorder=0)
+            axis.axvline(harmonic * record.frequency, color="#d55e00", linestyle=":", zorder=0)
+        axis.set(title=f"{name}: {found.best}", xlabel="modulation frequency (Hz)", ylabel="height", xlim=(0, 560))
+    figure.suptitle("Envelope spectra in two best bands of one record; dotted: the inner race's harmonics")
     figure.savefig(output, dpi=100)
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import sys
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
@@ -44,14 +45,29 @@ class Measure:
 
 
 @dataclass(frozen=True)
+class Seconds:
+    """A length of time."""
+
+    value: float
+
+    def __str__(self) -> str:
+        """Return text such as "0.5 s"."""
+        return f"{self.value:g} s"
+
+
+Length = int | Seconds
+
+
+@dataclass(frozen=True)
 class Request:
     """What to measure, and how."""
 
     measures: list[Measure]
     axis: Axis = "usual"
     transform: str = "none"
-    window: int | None = None
-    hop: int = 1
+    window: Length | None = None
+    hop: Length | None = None
+    rate: float | None = None
     nan_policy: str = "raise"
     key: str | None = None
     curves: bool = False
@@ -62,8 +78,10 @@ class Request:
         check_choice("--nan-policy", self.nan_policy, NAN_POLICIES)
         if self.axis == "none" and self.window is not None:
             raise InvalidInput("windows slide along one axis, got --axis none; name a dimension, such as --axis -1")
-        if self.hop > sys.maxsize:
+        if isinstance(self.hop, int) and self.hop > sys.maxsize:
             raise InvalidInput(f"--hop must be at most {sys.maxsize}, got {self.hop}; one window needs no hop")
+        if self.rate is not None and not 0 < self.rate < math.inf:
+            raise InvalidInput(f"--rate is a positive number of samples per second, got {self.rate!r}")
 
 
 @dataclass(frozen=True)
@@ -76,6 +94,7 @@ class Measurement:
     measures: list[Measure]
     values: Array
     starts: NDArray[np.int64] | None = None
+    rate: float | None = None
     drawings: list[Drawing] = field(default_factory=list)
 
 
@@ -117,6 +136,39 @@ def parse_axis(text: str | None) -> Axis:
     if abs(axis) > MOST_DIMENSIONS:
         raise InvalidInput(f"--axis is a dimension of an array, which has at most {MOST_DIMENSIONS}, got {text}")
     return axis
+
+
+def parse_length(option: str, text: str) -> Length:
+    """Return a number of samples from "1024", or a time from "0.5s" or "20ms"."""
+    written = text.strip().lower()
+    for ending, unit in (("ms", 1e-3), ("s", 1.0)):
+        if written.endswith(ending):
+            seconds = _number(option, text, written.removesuffix(ending)) * unit
+            if not 0 < seconds < math.inf:
+                raise InvalidInput(f"{option} must be a positive time, got {text!r}")
+            return Seconds(seconds)
+    samples = _number(option, text, written)
+    if samples < 1 or samples != int(samples):
+        raise InvalidInput(f"{option} must be a whole number of at least 1, or a time such as 0.5s, got {text!r}")
+    return int(written) if written.isdigit() else int(samples)
+
+
+def _number(option: str, text: str, digits: str) -> float:
+    try:
+        number = float(digits)
+    except ValueError as error:
+        raise InvalidInput(f"{option} takes samples, such as 1024, or a time, such as 0.5s, got {text!r}") from error
+    if not math.isfinite(number):
+        raise InvalidInput(f"{option} takes samples, such as 1024, or a time, such as 0.5s, got {text!r}")
+    return number
+
+
+def _count_samples(label: str, option: str, length: Length, rate: float | None) -> int:
+    if isinstance(length, int):
+        return length
+    if rate is None:
+        raise InvalidInput(f"{label} does not say its sampling rate, and {option} is {length}; add --rate")
+    return max(1, round(length.value * rate))
 
 
 def measure_file(argument: str, request: Request, show: Say, note: Say) -> list[Measurement]:
@@ -207,6 +259,9 @@ def _measure_windows(label: str, contents: Contents, axis: int | None, request: 
     if axis is None:
         raise InvalidInput(f"{label} is a picture: windows slide along one axis of it; add --axis 0 or --axis 1")
     along = axis
+    rate = request.rate or contents.rate
+    window = _count_samples(label, "--window", request.window, rate)
+    hop = -(-window // 2) if request.hop is None else _count_samples(label, "--hop", request.hop, rate)
     values, profiles, starts = [], [], []
     shape: tuple[int, ...] = ()
     samples = 0
@@ -217,24 +272,25 @@ def _measure_windows(label: str, contents: Contents, axis: int | None, request: 
             samples, shape = samples + block.shape[-1], block.shape
             yield block
 
-    for start, batch in _batches(blocks(), request):
+    for start, batch in _batches(blocks(), window, hop):
         coefficients = transform(batch, request.transform, axis=-1)
         values.append(_values(coefficients, request))
         if request.curves and any(measure.metric == "gds" for measure in request.measures):
             profiles.append(gds_profile(coefficients[: MOST_DRAWN + 1], MAP_ORDERS, nan_policy=request.nan_policy))
-        starts.append(start + request.hop * np.arange(batch.shape[1]))
+        starts.append(start + hop * np.arange(batch.shape[1]))
         show(f"measuring {label}: {samples:,} samples")
     if not starts:
         raise InvalidInput(
-            f"{label}: a window of {request.window} samples is longer than the signal, which has {samples}; use a "
+            f"{label}: a window of {window} samples is longer than the signal, which has {samples}; use a "
             "shorter --window"
         )
     where = np.concatenate(starts)
     axis = normalize_axis_index(along, len(shape))
     names = _names(contents, (*shape[:axis], samples, *shape[axis:-1]), axis)
-    measurement = Measurement(label, names, request.window, request.measures, np.concatenate(values, axis=-1), where)
+    joined = np.concatenate(values, axis=-1)
+    measurement = Measurement(label, names, window, request.measures, joined, where, rate)
     if request.curves:
-        measurement.drawings.extend(_drawings(measurement, profiles, contents.rate))
+        measurement.drawings.extend(_drawings(measurement, profiles, rate))
     return measurement
 
 
@@ -251,13 +307,12 @@ def _drawings(measurement: Measurement, profiles: list[Array], rate: float | Non
             yield Trace(str(measure), titles, middles, values, rate)
 
 
-def _batches(blocks: Iterator[NDArray[Any]], request: Request) -> Iterator[tuple[int, NDArray[Any]]]:
+def _batches(blocks: Iterator[NDArray[Any]], window: int, hop: int) -> Iterator[tuple[int, NDArray[Any]]]:
     """Yield windows as [signal, window, sample], a few at a time."""
-    assert request.window is not None
-    for start, view in stream_windows(blocks, request.window, request.hop):
+    for start, view in stream_windows(blocks, window, hop):
         count = view.shape[-2]
-        signals = view.size // (count * request.window)
-        step = max(1, VALUES_PER_BATCH // (signals * request.window))
+        signals = view.size // (count * window)
+        step = max(1, VALUES_PER_BATCH // (signals * window))
         for i in range(0, count, step):
             part = view[..., i : i + step, :]
-            yield start + i * request.hop, part.reshape(signals, -1, request.window)
+            yield start + i * hop, part.reshape(signals, -1, window)

@@ -435,3 +435,35 @@ def test_curves_are_those_of_the_library():
     assert drawn.decay.magnitudes[0] == 1
     assert drawn.decay.shares[-1] == 1
     assert profiles.compute_curves("x", np.zeros(4)).decay is None
+
+
+def test_windows_may_be_given_in_seconds(run, values):
+    scipy.io.wavfile.write("x.wav", 256, (1000 * DOPPLER).astype(np.int16))
+    np.save("x.npy", (1000 * DOPPLER).astype(np.int16))
+    in_samples = values("x.wav", "--window", "128", "--hop", "64", "-m", "gini")
+    for window, hop in (("0.5s", "0.25 s"), ("500ms", "250MS"), (" 0.5s", "64")):
+        assert values("x.wav", "--window", window, "--hop", hop, "-m", "gini") == in_samples
+    of_array = values("x.npy", "--rate", "256", "--window", "0.5s", "-m", "gini")
+    assert list(of_array.values()) == pytest.approx(list(in_samples.values()))
+    refused(run("x.npy", "--window", "0.5s"), "does not say its sampling rate", "--rate")
+    for wrong in ("0", "-3", "1.5", "0s", "soon", "infs", "nan", "1e999"):
+        refused(run("x.wav", "--window", wrong), "--window")
+    refused(run("x.npy", "--window", "9", "--rate", "0"), "--rate is a positive number")
+
+
+def test_times_are_in_seconds_where_there_is_a_rate(run):
+    x = np.ones(100)
+    x[50:60] = [9, 0, 0, 0, 0, 0, 0, 0, 0, 0]
+    np.save("x.npy", x)
+    options = ("x.npy", "--window", "10", "--hop", "10", "-m", "gini", "--rate", "20")
+    assert run(*options)[1].splitlines()[1].split()[-2:] == ["2.5", "s"]
+    assert json.loads(run(*options, "--json")[1])[5]["seconds"] == 2.5
+    assert run(*options, "--csv")[1].splitlines()[6].endswith(",50,2.5")
+
+
+def test_each_order_of_a_map_has_its_own_scale():
+    values = np.stack([np.linspace(0.1 * k, 0.1 * k + 10.0**-k, 5) for k in range(len(profiles.MAP_ORDERS))])
+    drawing = profiles.Map("x", np.arange(5.0), values)
+    figure = sparsity.draw_sparsity([drawing, profiles.Map("y", np.arange(5.0), values[:, ::-1])])
+    drawn = np.asarray(figure.axes[0].collections[0].get_array()).reshape(values.shape)
+    np.testing.assert_allclose(drawn, np.tile([0, 0.25, 0.5, 0.75, 1], (len(values), 1)), atol=1e-6)

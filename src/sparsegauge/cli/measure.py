@@ -60,13 +60,24 @@ def measure(
         str, typer.Option("--transform", "-t", help="none, dct, or an orthogonal wavelet such as db4.")
     ] = "none",
     window: Annotated[
-        int | None, typer.Option("--window", min=1, help="Measure windows of so many samples; files may be huge.")
+        str | None,
+        typer.Option(
+            "--window",
+            metavar="LENGTH",
+            help="Measure windows of so many samples, or of so many seconds, such as 0.5s; files may be huge.",
+        ),
     ] = None,
     hop: Annotated[
-        int | None, typer.Option("--hop", min=1, help="Samples from a window to the next; half a window by default.")
+        str | None,
+        typer.Option(
+            "--hop", metavar="LENGTH", help="Samples or seconds from a window to the next; half a window by default."
+        ),
     ] = None,
     key: Annotated[
         str | None, typer.Option("--key", help="The one array, column or channel to measure, by its name.")
+    ] = None,
+    rate: Annotated[
+        float | None, typer.Option("--rate", help="Samples per second, for times in seconds; WAV files say it.")
     ] = None,
     nan_policy: Annotated[
         str,
@@ -90,7 +101,7 @@ def measure(
     if plot is not None:
         check_plot(plot)
     with telling(quiet) as (show, note):
-        request = _request(metric, order, every, axis, transform, window, hop, nan_policy, key, plot is not None)
+        request = _request(metric, order, every, axis, transform, window, hop, rate, nan_policy, key, plot is not None)
         results = _measure_files(files, request, show, note)
         if plot is not None:
             show("drawing")
@@ -104,25 +115,25 @@ def _request(
     every: bool,
     axis: str | None,
     transform: str,
-    window: int | None,
-    hop: int | None,
+    window: str | None,
+    hop: str | None,
+    rate: float | None,
     nan_policy: str,
     key: str | None,
     curves: bool,
 ) -> Request:
     from ..errors import InvalidInput
-    from ..measurements import Request, parse_axis, parse_measures
+    from ..measurements import Request, parse_axis, parse_length, parse_measures
 
     if hop is not None and window is None:
         raise InvalidInput("--hop is the way from a window to the next; add --window")
-    if window is not None and hop is None:
-        hop = -(-window // 2)
     request = Request(
         measures=parse_measures(metric, order, every),
         axis=parse_axis(axis),
         transform=transform,
-        window=window,
-        hop=hop or 1,
+        window=None if window is None else parse_length("--window", window),
+        hop=None if hop is None else parse_length("--hop", hop),
+        rate=rate,
         nan_policy=nan_policy,
         key=key,
         curves=curves,

@@ -33,6 +33,8 @@ def print_csv(results: list[Measurement]) -> None:
     """One line a value, all digits; nan for what is not defined."""
     windowed = any(result.starts is not None for result in results)
     fields = ["file", "signal", "metric", "parameters", "value", "n", *(["start"] if windowed else [])]
+    if windowed and any(result.rate is not None for result in results):
+        fields.append("seconds")
     writer = csv.DictWriter(sys.stdout, fields, lineterminator="\n")
     writer.writeheader()
     for record in _records(results):
@@ -51,7 +53,8 @@ def _records(results: list[Measurement]) -> Iterator[dict[str, Any]]:
                     yield record | _tail(measure, float(values), result.n)
                     continue
                 for start, value in zip(result.starts.tolist(), values.tolist(), strict=True):
-                    yield record | _tail(measure, value, result.n) | {"start": start}
+                    time = {} if result.rate is None else {"seconds": start / result.rate}
+                    yield record | _tail(measure, value, result.n) | {"start": start} | time
 
 
 def _tail(measure: Measure, value: float, n: int) -> dict[str, Any]:
@@ -119,7 +122,8 @@ def _summary(result: Measurement, measure: Measure, values: Any) -> list[str]:
     assert result.starts is not None
     best = np.argmax(kept) if METRICS[measure.metric].sparser == "larger" else np.argmin(kept)
     sparsest = result.starts[defined[best]]
-    return [f"{len(values)}", *map(_digits, (kept.min(), np.median(kept), kept.max())), f"{sparsest}"]
+    where = f"{sparsest}" if result.rate is None else f"{_digits(sparsest / result.rate)} s"
+    return [f"{len(values)}", *map(_digits, (kept.min(), np.median(kept), kept.max())), where]
 
 
 def _head(table: Table, words: list[str], figures: list[str]) -> None:

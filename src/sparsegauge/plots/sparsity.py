@@ -70,7 +70,13 @@ def _time_figure(drawings: Sequence[Drawing]) -> Figure:
     for axes, drawing in zip(panels, maps, strict=False):
         mesh = _draw_map(axes, drawing, limits)
     if maps:
-        figure.colorbar(mesh, ax=panels[: len(maps)], label="sparsity $S_p$", pad=0.01, aspect=12 * len(maps))
+        figure.colorbar(
+            mesh,
+            ax=panels[: len(maps)],
+            label="$S_p$: least (0) to largest (1) of its order",
+            pad=0.01,
+            aspect=12 * len(maps),
+        )
     for axes, trace in zip(panels[len(maps) :], traces, strict=True):
         _draw_trace(axes, trace)
     return figure
@@ -126,19 +132,24 @@ def escape(name: str) -> str:
     return f" {escaped}" if escaped.startswith("_") else escaped
 
 
-def _limits(maps: Sequence[Map]) -> tuple[float, float]:
-    """Return one scale for all maps, from the least to the largest value in them."""
-    defined = np.concatenate([np.empty(0), *(drawing.values[np.isfinite(drawing.values)] for drawing in maps)])
-    low, high = (float(defined.min()), float(defined.max())) if defined.size else (0.0, 1.0)
-    return (low, high) if high > low else (0.0, 1.0)
+def _limits(maps: Sequence[Map]) -> list[tuple[float, float]]:
+    """Return one scale per order for all maps, from the least to the largest value: high orders vary little."""
+    rows = np.concatenate([np.empty((len(MAP_ORDERS), 0)), *(drawing.values for drawing in maps)], axis=1)
+    return [_range(row[np.isfinite(row)]) for row in rows]
 
 
-def _draw_map(axes: Axes, drawing: Map, limits: tuple[float, float]) -> Any:
+def _range(values: Array) -> tuple[float, float]:
+    low, high = (float(values.min()), float(values.max())) if values.size else (0.0, 1.0)
+    return (low, high) if high > low else (low - 0.5, low + 0.5)
+
+
+def _draw_map(axes: Axes, drawing: Map, limits: Sequence[tuple[float, float]]) -> Any:
     middles, values = _average_columns(drawing.middles, drawing.values)
     seconds = drawing.rate is not None
     x = edges(middles / (drawing.rate or 1.0))
     y = np.exp(edges(np.log(MAP_ORDERS)))
-    mesh = axes.pcolormesh(x, y, values, cmap="viridis", vmin=limits[0], vmax=limits[1], rasterized=True)
+    shares = np.stack([(row - low) / (high - low) for row, (low, high) in zip(values, limits, strict=True)])
+    mesh = axes.pcolormesh(x, y, shares, cmap="viridis", vmin=0.0, vmax=1.0, rasterized=True)
     axes.set(yscale="log", xlabel="time (s)" if seconds else "time (samples)", ylabel="order p")
     axes.set_yticks([1, 2, 4, 8, 16], labels=["1", "2", "4", "8", "16"])
     axes.minorticks_off()
