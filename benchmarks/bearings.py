@@ -27,7 +27,7 @@ import numpy as np  # noqa: E402
 
 import sparsegauge as sg  # noqa: E402
 from sparsegauge.vibration.bands import Band, lay_out  # noqa: E402
-from sparsegauge.vibration.combs import find_comb, find_lines  # noqa: E402
+from sparsegauge.vibration.combs import Known, find_comb, find_lines  # noqa: E402
 from sparsegauge.vibration.diagnosis import NAMED_SCORE  # noqa: E402
 from sparsegauge.vibration.filters import Bank, envelope_spectra, filter_bank, record_spectrum  # noqa: E402
 
@@ -86,7 +86,7 @@ def criteria(record: Record, bank: Bank, index: int, band: Band) -> tuple[bool, 
     spectra = envelope_spectra(one, LOW, high)
     heights = spectra.values[0]
     near = [heights[np.abs(spectra.frequencies / (h * truth) - 1) < WINDOW].max(initial=0.0) for h in (1, 2)]
-    lines = find_lines(one, [band], high, [shaft])
+    lines = find_lines(one, [band], high, [Known(shaft, 0.001)])
     scores = {
         fault: comb.score
         for fault, order in sg.BEARINGS["6205"].orders.items()

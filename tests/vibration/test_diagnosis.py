@@ -147,6 +147,19 @@ def test_no_fault_is_named_on_healthy_machines(kind):
         assert str(found).startswith("nothing found")
 
 
+@pytest.mark.parametrize("bearing", ["6203", "6205"])
+@pytest.mark.parametrize("true_rpm", [1790.0, 1797.0, 1803.0])
+def test_a_part_that_knocks_once_per_turn_is_no_fault_of_the_bearing(bearing, true_rpm):
+    # orders of the 6203 are within 2 % of whole numbers, and a speed on paper is not that of the machine
+    rng = np.random.default_rng(1)
+    t = np.arange(120_000) / 12_000
+    phase = (t * true_rpm / 60) % 1 / (true_rpm / 60)
+    knocks = 3 * np.exp(-600 * phase) * np.sin(2 * np.pi * 3400 * phase)
+    shaft = sum(np.sin(2 * np.pi * k * true_rpm / 60 * t) / k for k in range(1, 8))
+    found = sg.diagnose(knocks + shaft + rng.standard_normal(len(t)), 12_000, 1797, bearing)
+    assert found.fault is None, str(found)
+
+
 def ramp(share):
     """A shaft whose speed rises by a share during the record, with its harmonics."""
     t = np.arange(120_000) / 12_000

@@ -17,8 +17,14 @@ HARMONICS = 4
 FLOOR_LINES = 60  # lines of an envelope spectrum behind each value of its floor
 SPAN = 1  # lines on either side of a harmonic's place where its peak may be
 MASKED_LINES = 2.5  # lines on either side of known lines that are no fault's
-MASKED_SHARE = 0.001  # the same, relative to the frequency: mains and shaft are known to about a thousandth
 STEPS_PER_LINE = 2
+
+
+class Known(NamedTuple):
+    """A frequency whose multiples are no fault's, and how well it is known, relative to it."""
+
+    frequency: float
+    share: float
 
 
 class Comb(NamedTuple):
@@ -50,20 +56,20 @@ class Lines(NamedTuple):
         return found
 
 
-def find_lines(bank: Bank, bands: list[Band], highest: float, known: list[float]) -> Lines:
+def find_lines(bank: Bank, bands: list[Band], highest: float, known: list[Known]) -> Lines:
     """Return the lines of a bank's envelope spectra up to a frequency, without the multiples of known frequencies."""
     spectra = envelope_spectra(bank, 0.0, highest)
     prominences = spectra.values / np.maximum(noise_floor(spectra.values, FLOOR_LINES), np.finfo(float).tiny)
     resolution = float(spectra.frequencies[1])
-    for frequency in known:
-        prominences[:, _near_multiples(spectra.frequencies, frequency, resolution)] = 1.0
+    for line in known:
+        prominences[:, _near_multiples(spectra.frequencies, line, resolution)] = 1.0
     prominences[:, 0] = 1.0
     return Lines(bands, resolution, prominences)
 
 
-def _near_multiples(frequencies: Array, known: float, resolution: float) -> NDArray[np.bool_]:
-    nearest = np.maximum(1.0, np.round(frequencies / known)) * known
-    reach = np.maximum(MASKED_LINES * resolution, MASKED_SHARE * nearest)
+def _near_multiples(frequencies: Array, known: Known, resolution: float) -> NDArray[np.bool_]:
+    nearest = np.maximum(1.0, np.round(frequencies / known.frequency)) * known.frequency
+    reach = np.maximum(MASKED_LINES * resolution, known.share * nearest)
     near: NDArray[np.bool_] = np.abs(frequencies - nearest) <= reach
     return near
 

@@ -16,11 +16,11 @@ from ..errors import SpeedWarning
 from .band_map import BandMap, band_map
 from .bands import Band, lay_out
 from .bearings import BearingOrders, find_orders
-from .combs import HARMONICS, Comb, Lines, find_comb, find_lines
+from .combs import HARMONICS, Comb, Known, Lines, find_comb, find_lines
 from .filters import filter_bank, record_spectrum
 from .quantities import USABLE_WIDTH
 from .record import check_rate, check_record, check_rpm, check_turns
-from .speed import check_speed
+from .speed import check_speed, refine_speed
 from .whitening import whiten
 
 if TYPE_CHECKING:
@@ -30,7 +30,8 @@ NAMED_SCORE = 12.0  # noise alone reaches about 8; lines of other origin in real
 NAMED_CAGE_SCORE = 24.0  # the cage modulates the lines of everything else in a bearing, healthy or not
 PROMINENT = 3.0  # times the floor: what counts as a harmonic that is there
 FEWEST_PROMINENT = 3
-MAINS = (50.0, 60.0)  # Hz: multiples of either are taken for electrical noise
+MAINS = (Known(50.0, 0.001), Known(60.0, 0.001))  # multiples of either are taken for electrical noise
+SHAFT_SHARE = 0.002  # how well the speed is known
 NARROWEST = 2.0  # harmonics of the highest fault frequency that the narrowest band must show
 DEEPEST = 8
 TOLERANCE = Parameter("tolerance", 0.01, low=0.0, high=0.05, high_included=True)
@@ -193,7 +194,8 @@ def _all_lines(x: Any, rate: float, shaft: float, highest_order: float) -> Itera
     narrowest = NARROWEST * highest_order * shaft / USABLE_WIDTH
     most = int(math.log2(len(x) / 32))
     levels = max(0, min(DEEPEST, most, int(math.log2(max(1.0, rate / 2 / narrowest)))))
-    known = [shaft, *MAINS]
+    speeds = {shaft, refine_speed(x, rate, shaft)}  # a speed of 1797 rpm on paper may be 1793 in the record
+    known = [*(Known(speed, SHAFT_SHARE) for speed in speeds), *MAINS]
     for group in lay_out("1/3-binary", levels, rate, len(x)):
         bank = filter_bank(spectrum, len(x), rate, group)
         yield find_lines(bank, group, min(highest, USABLE_WIDTH * group[0].width), known)

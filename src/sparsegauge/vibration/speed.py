@@ -14,6 +14,7 @@ TURNS_PER_PIECE = 40
 MOST_PIECES = 12
 FEWEST_PIECES = 4
 SEARCH = 0.12  # how far from the given speed it is looked for, relative to it
+REFINED_SEARCH = 0.006  # the same, for lines that are to be left out
 SHAFT_HARMONICS = 10
 CLEAR_SCORE = 14.0  # of the harmonics in one piece, to take its speed for known
 CLEAR_LEAD = 1.25  # over the best score at other speeds
@@ -42,6 +43,15 @@ def check_speed(x: Array, rate: float, shaft: float) -> str | None:
     return None
 
 
+def refine_speed(x: Array, rate: float, shaft: float) -> float:
+    """Return the speed near the given one whose harmonics stand out most in the whole record."""
+    size = scipy.fft.next_fast_len(2 * len(x))
+    magnitudes = np.abs(scipy.fft.rfft(x * np.hanning(len(x)), size))
+    steps = int(np.ceil(2 * REFINED_SEARCH * shaft * SHAFT_HARMONICS * size / rate)) + 1
+    speeds = shaft * np.linspace(1 - REFINED_SEARCH, 1 + REFINED_SEARCH, 2 * steps + 1)
+    return float(speeds[_harmonic_scores(magnitudes, rate / size, speeds).argmax()])
+
+
 def _track(x: Array, rate: float, shaft: float) -> Array:
     """The speeds in pieces of the record, where their harmonics are clear."""
     length = int(TURNS_PER_PIECE * rate / shaft)
@@ -64,12 +74,18 @@ def _estimate(piece: Array, rate: float, shaft: float) -> _Estimate:
     size = scipy.fft.next_fast_len(2 * len(piece))
     magnitudes = np.abs(scipy.fft.rfft(piece * np.hanning(len(piece)), size))
     resolution = rate / size
-    count = min(len(magnitudes), int((SHAFT_HARMONICS + 2) * shaft * (1 + SEARCH) / resolution))
-    prominences = magnitudes[:count] / np.maximum(noise_floor(magnitudes[:count], 120), np.finfo(float).tiny)
     speeds = shaft * np.linspace(1 - SEARCH, 1 + SEARCH, 481)
-    at = np.rint(np.arange(1, SHAFT_HARMONICS + 1)[:, None] * speeds / resolution).astype(int)
-    scores = np.log1p(prominences[np.minimum(at, count - 1)] ** 2 * np.log(2)).sum(axis=0)
+    scores = _harmonic_scores(magnitudes, resolution, speeds)
     best = int(scores.argmax())
     elsewhere = np.abs(speeds - speeds[best]) > 0.015 * shaft
     clear = scores[best] >= CLEAR_SCORE and scores[best] >= CLEAR_LEAD * scores[elsewhere].max()
     return _Estimate(float(speeds[best]), bool(clear))
+
+
+def _harmonic_scores(magnitudes: Array, resolution: float, speeds: Array) -> Array:
+    """How far the first harmonics of each speed stand out of a spectrum."""
+    count = min(len(magnitudes), int((SHAFT_HARMONICS + 2) * float(speeds.max()) / resolution))
+    prominences = magnitudes[:count] / np.maximum(noise_floor(magnitudes[:count], 120), np.finfo(float).tiny)
+    at = np.rint(np.arange(1, SHAFT_HARMONICS + 1)[:, None] * speeds / resolution).astype(int)
+    scores: Array = np.log1p(prominences[np.minimum(at, count - 1)] ** 2 * np.log(2)).sum(axis=0)
+    return scores
