@@ -61,7 +61,7 @@ def main(output: str) -> None:
 
     plt.switch_backend("Agg")
     record = simulate("inner", 5, 0)
-    figure, axes = plt.subplots(2, 1, figsize=(10, 8), layout="constrained")
+    figure, axes = plt.subplots(2, 1, figsize=(9, 6), layout="constrained")
     for axis, name in zip(axes, ("kurtosis, envelope", "Gini, spectrum"), strict=True):
         found = sg.band_map(record.x, record.rate, levels=LEVELS, **CHOICES[name])
         frequencies, heights = found.spectrum()
