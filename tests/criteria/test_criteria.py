@@ -21,7 +21,8 @@ from sparsegauge.criteria.numbers import (
     bounds_of,
     interval,
 )
-from sparsegauge.criteria.search import cases_of, small_signals
+from sparsegauge.criteria.samples import small_signals
+from sparsegauge.criteria.search import cases_of
 from sparsegauge.criteria.subject import as_subject
 from sparsegauge.errors import Illegal, Irrational, Undefined
 from strategies import law

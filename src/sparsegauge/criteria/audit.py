@@ -13,7 +13,7 @@ import numpy as np
 
 from .._arrays import check_count
 from ..errors import InvalidInput, Undefined
-from . import directed
+from .callables import CallableSubject
 from .claims import RenamedCertificate, frame, rename_certificate
 from .counterexample import as_json, from_json, write
 from .criterion import Criterion
@@ -21,8 +21,8 @@ from .definitions import CRITERIA
 from .judgement import judge_step
 from .numbers import decimals, order
 from .proofs import proof
-from .search import Finding, judge_all, random_cases, search, small_cases
 from .shrink import shrink
+from .strategy import find_counterexample, find_missed_lies
 from .subject import Subject, as_subject
 
 BUDGET = 2000
@@ -146,7 +146,8 @@ def audit(
     metric : str or callable
         A name of ``METRICS``, or your own function of one 1-D array. It is tried on arrays of fractions, then of
         numbers with 50 digits, then on float64, where only a difference far above its own noise counts. Set other
-        arguments with functools.partial. "holds" then means that a search found nothing.
+        arguments with functools.partial. "holds" then means that a search found nothing, although it found every lie
+        that was planted in the function to test the search; otherwise the verdict is "undecided".
     criteria : iterable of str, optional
         Keys of ``CRITERIA``: "P1" ... "P11", "P7_literal", and those that you added; all by default.
     budget : int, optional
@@ -191,7 +192,9 @@ def _seed(rng: Any) -> int:
 
 def _verdict(subject: Subject, criterion: Criterion, budget: int, seed: int) -> Verdict:
     proved = None if subject.arrays_only else proof(subject.name, subject.parameters, criterion.key)
-    finding = _find(subject, criterion, budget, seed, thorough=proved is None)
+    finding = find_counterexample(subject, criterion, budget, seed, thorough=proved is None)
+    if isinstance(subject, CallableSubject):
+        subject.check_repeatable()
     boundary = _boundary(subject, criterion)
     if finding.case is not None and finding.judgement is not None:
         _, judgement = shrink(subject, criterion, finding.case, finding.judgement)
@@ -206,26 +209,22 @@ def _verdict(subject: Subject, criterion: Criterion, budget: int, seed: int) -> 
     if finding.open:
         reason = f"{finding.open} suspects of {finding.tried} signals are too close to call"
         return Verdict(criterion.key, "undecided", reason, finding.tried, None, boundary)
-    reason = f"no counterexample among {finding.tried} signals; not proved"
-    status = "holds" if subject.arrays_only else "undecided"  # where proofs are to be had, a search is not enough
+    status, why = "undecided", "not proved"  # where proofs are to be had, a search is not enough
+    if isinstance(subject, CallableSubject):
+        status, why = _calibrate(subject, criterion, budget, seed)
+    reason = f"no counterexample among {finding.tried} signals; {why}"
     return Verdict(criterion.key, status, reason, finding.tried, None, boundary)
 
 
-def _find(subject: Subject, criterion: Criterion, budget: int, seed: int, thorough: bool) -> Finding:
-    if criterion.is_limit and not thorough:
-        return Finding(None, None, 0, 1)  # a limit that is proved is beyond the reach of a finite search
-    fixed = criterion.fixed_cases(subject)
-    if fixed is not None:
-        return judge_all(subject, criterion, fixed, len(fixed), len(fixed))
-    special = tuple(subject.special_values())
-    finding = search(subject, criterion, small_cases(criterion, special))
-    if finding.case is None and budget:
-        finding |= search(subject, criterion, random_cases(criterion, seed, budget))
-    if finding.case is None and thorough and criterion.is_inequality:
-        finding |= directed.families(subject, criterion)
-        if finding.case is None:
-            finding |= directed.optimise(subject, criterion, seed)
-    return finding
+def _calibrate(subject: CallableSubject, criterion: Criterion, budget: int, seed: int) -> tuple[str, str]:
+    """Return "holds" only if the search that found nothing finds every lie that is planted in the function."""
+    if not criterion.lies:
+        return "undecided", "the criterion defines no lies that could show what the search is able to find"
+    missed = find_missed_lies(subject, criterion, budget, seed)
+    if missed:
+        return "undecided", f"but the search did not find planted lies of 5 % either: {'; '.join(missed)}"
+    planted = "; ".join(lie.description for lie in criterion.lies)
+    return "holds", f"planted lies of 5 % were found ({planted}); not proved"
 
 
 def _boundary(subject: Subject, criterion: Criterion) -> list[str]:

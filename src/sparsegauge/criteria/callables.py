@@ -1,8 +1,8 @@
-"""A metric of the user's own: any function of one array, and how far its values can be trusted.
+"""A user's own metric: any function of one array, and how far its values can be trusted.
 
 It is tried on fractions, whose values are exact; then on numbers of 50 digits and more; then on float64. There only a
-clear difference counts, of 1 % and more, and its noise is measured besides: what of the second difference
-f(x + h) + f(x - h) - 2 f(x) does not shrink with h.
+difference far above its own noise counts. The noise is measured: it is the part of the second difference
+f(x + h) + f(x - h) - 2 f(x) that does not shrink with h.
 """
 
 from __future__ import annotations
@@ -24,10 +24,15 @@ from .precise import Precise, maker
 
 LONGEST = 10**5  # coefficients that are laid out in an array
 SAMPLE = (3.0, 1.0, 2.0, 5.0, 0.5)
-STEPS = [10.0**-k for k in range(2, 16)]
-DIRECTIONS = 4
-SHRINKING = 0.3  # of a second difference from one step to the next: a kink has 0.1, a curve 0.01, noise 1
-RELATIVE, ABSOLUTE = 5e-3, 1e-6  # of the value, and of the metric's scale, that float64 must exceed in any case
+STEPS = [10.0**-k for k in (2, 4, 5, 6, 7, 8, 10, 12, 14)]
+DIRECTIONS = 3
+SHRINKING = 0.3  # of a second difference from one step to the next: a kink has at most 0.1, a curve 0.01, noise 1
+SINGLE_PRECISION = 2.0**-23
+TIMES_NOISE = 20  # and once more per coefficient, since rounding errors add up
+RELATIVE, ABSOLUTE = 1e-9, 1e-12  # of the value, and of the metric's scale, that float64 must exceed in any case
+REMEMBERED_CALLS = 40
+EVERY_NTH_CALL = 997  # remembered too, up to as many again
+REPEATABLE = 1e-10  # relative difference that two calls with the same array may have
 
 
 class CallableSubject:
@@ -40,6 +45,9 @@ class CallableSubject:
         self.name = getattr(function, "__qualname__", type(function).__name__)
         self.parameters = dict(parameters)
         self._function = function
+        self.thresholds: list[Fraction] | None = None
+        self._calls = 0
+        self._remembered: list[tuple[Array, float]] = []
         self._check_on_a_sample()
 
     def _check_on_a_sample(self) -> None:
@@ -51,17 +59,35 @@ class CallableSubject:
                 f"the metric {self.name!r} failed on {sample.tolist()} ({type(error).__name__}: {error}); it is called "
                 "with one 1-D float array and must return one number (functools.partial sets other arguments)"
             ) from error
-        self._scale = abs(once)
+        self.scale = abs(once) if math.isfinite(once) else 0.0
         if once != again and not (math.isnan(once) and math.isnan(again)):
             raise InvalidInput(
                 f"the metric {self.name!r} is no function: two calls on {sample.tolist()} gave {once} and {again}"
             )
 
+    def plant(self, plant: Callable[[Any, Fraction], Any], strength: Fraction) -> CallableSubject:
+        """Return the function with a lie planted in it."""
+        planted = CallableSubject(plant(self._call, strength), {})
+        planted.thresholds = self.special_values()
+        return planted
+
+    def check_repeatable(self) -> None:
+        """Call the function again with arrays it was called with; raise `InvalidInput` where the value is another."""
+        for row, value in self._remembered:
+            try:
+                again = float(self._call(row.copy()))
+            except Exception:
+                again = math.nan
+            if not abs(again - value) <= REPEATABLE * max(abs(value), self.scale):
+                raise InvalidInput(
+                    f"the metric {self.name!r} is no function: two calls on {_brief(row)} gave {value} and {again}"
+                )
+
     def _call(self, array: Any) -> Any:
         return self._function(array, **self.parameters)
 
     def enclose(self, signals: Sequence[Signal], digits: int) -> tuple[list[Bounds], str]:
-        """Bounds of the values of some signals, and the arithmetic that gave them."""
+        """Return bounds of the values of some signals, and the arithmetic that gave them."""
         if any(length(c) > LONGEST for c in signals):
             raise Undefined
         for attempt in (self._rational, self._precise):
@@ -99,13 +125,26 @@ class CallableSubject:
     def _floating(self, c: Signal) -> Bounds:
         row = laid_out(c)
         value = self._number(row)
-        rng = np.random.default_rng(0)
-        noise = max(self._noise(row, value, rng.uniform(-1, 1, len(row))) for _ in range(DIRECTIONS))
-        margin = Fraction(10 * noise + RELATIVE * abs(value) + ABSOLUTE * self._scale)
+        noise = (TIMES_NOISE + len(row)) * self.noise(c)
+        margin = Fraction(noise + RELATIVE * abs(value) + ABSOLUTE * self.scale)
         return Bounds(Fraction(value) - margin, Fraction(value) + margin)
 
-    def _noise(self, row: Array, value: float, direction: Array) -> float:
-        """What of the second differences along a direction does not shrink with the step."""
+    def noise(self, c: Signal) -> float:
+        """Return how much float64 values scatter about a signal; `Undefined` where there is none."""
+        row = laid_out(c)
+        value = self._number(row)
+        rng = np.random.default_rng(0)
+        seen = [self._noise_along(row, value, rng.uniform(-1, 1, len(row))) for _ in range(DIRECTIONS)]
+        return max([self._rounding(value), *seen])
+
+    def _rounding(self, value: float) -> float:
+        """Return the rounding error of a function that has given nothing but float32 numbers so far, else zero."""
+        values = np.array([remembered for _, remembered in self._remembered])
+        is_single = len(np.unique(values)) > 1 and bool(np.all(values.astype(np.float32) == values))
+        return SINGLE_PRECISION * max(abs(value), self.scale) if is_single else 0.0
+
+    def _noise_along(self, row: Array, value: float, direction: Array) -> float:
+        """Return the part of the second differences along a direction that does not shrink with the step."""
         seconds = [
             abs(self._number(row * (1 + step * direction)) + self._number(row * (1 - step * direction)) - 2 * value)
             for step in STEPS
@@ -113,25 +152,32 @@ class CallableSubject:
         return max([0.0, *(small - SHRINKING * large for large, small in pairwise(seconds))])
 
     def _number(self, row: Array) -> float:
-        """The value in float64; an input that the callable refuses has none."""
+        """Return the value in float64; an input that the callable refuses has none."""
         try:
             value = float(self._call(row.copy()))
         except Exception as error:
             raise Undefined from error
         if not math.isfinite(value):
             raise Undefined
+        self._remember(row, value)
         return value
+
+    def _remember(self, row: Array, value: float) -> None:
+        self._calls += 1
+        limit = REMEMBERED_CALLS if self._calls % EVERY_NTH_CALL else 2 * REMEMBERED_CALLS
+        if len(self._remembered) < limit:
+            self._remembered.append((row.copy(), value))
 
     def same(self, one: Signal, other: Signal) -> bool:
         """Nothing formal is known of a callable."""
         return False
 
     def screen(self, signals: Sequence[Signal]) -> Array:
-        """float64 values, one by one; nan where there is none."""
+        """Return float64 values, one by one; nan where there is none."""
         return np.array([self.weighted(c) for c in signals])
 
     def weighted(self, c: Pairs) -> float:
-        """The float64 value, with all coefficients laid out."""
+        """Return the float64 value, with all coefficients laid out."""
         if length(c) > LONGEST:
             return math.nan
         try:
@@ -140,11 +186,17 @@ class CallableSubject:
             return math.nan
 
     def special_values(self) -> list[Fraction]:
-        """Numbers among the parameters, which may be thresholds."""
+        """Return the numbers among the parameters, which may be thresholds."""
+        if self.thresholds is not None:
+            return self.thresholds
         numbers = [float(x) for x in self.parameters.values() if isinstance(x, int | float | np.number)]
         return [as_fraction(x) for x in numbers if 1e-6 < x < 1e6]
 
 
+def _brief(row: Array) -> str:
+    return str(row.tolist()) if len(row) <= 8 else f"{str(row[:8].tolist())[:-1]}, ...] of {len(row)} numbers"
+
+
 def laid_out(c: Pairs) -> Array:
-    """All coefficients, one by one."""
+    """Return all coefficients, one by one."""
     return np.repeat([float(value) for value, _ in c], [count for _, count in c])

@@ -8,15 +8,22 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from fractions import Fraction
+from itertools import islice
+
+import numpy as np
 
 from ..errors import InvalidInput
-from .coefficients import Case, Move, Signal, Step, require
+from .callables import CallableSubject
+from .coefficients import Case, Move, Signal, Step, nonzeros, require
 from .judgement import ALLOWED_SIGNS, Judgement, judge_step
+from .lies import Lie
+from .samples import extreme_signals
 from .subject import Subject
 
 ANY_SIGNAL = "every signal but the zero vector"
 TWO_NONZEROS = "signals with two non-zeros or more; equalities on one non-zero are reported apart"
 SCREENED_STEPS = 3
+MOST_MOVES_LISTED, MOVES_PER_EXTREME_SIGNAL = 1000, 12
 
 
 class Criterion:
@@ -46,6 +53,9 @@ class Criterion:
         How many of a move's leading entries are indices of groups of equal coefficients.
     optimiser_starts : int
         How often the optimiser over values and counts is started, where the relation is an inequality.
+    lies : tuple of Lie
+        Effects that break the law, which are planted in a function that a search could not refute. The function
+        "holds" only if the same search finds every one of them.
 
     Examples
     --------
@@ -67,6 +77,7 @@ class Criterion:
     variant_of: str | None = None
     group_indices: int = 0
     optimiser_starts: int = 1
+    lies: tuple[Lie, ...] = ()
 
     # --- what every criterion defines
 
@@ -106,6 +117,17 @@ class Criterion:
     def hard_cases(self, longest: int) -> Iterable[Case]:
         """Return families of signals up to a length that random search does not reach."""
         return ()
+
+    def more_moves(self, c: Signal) -> Iterable[Move]:
+        """Return the moves to try on a function, of which nothing is known but its values."""
+        return self.moves(c)
+
+    def function_cases(self, subject: CallableSubject, rng: np.random.Generator, count: int) -> Iterable[Case]:
+        """Return further cases to try on a function: up to `count` extreme signals with some moves each."""
+        for c in extreme_signals(rng, count, wide=not self.strict):  # float64 cannot tell "<" from "=" on wide ones
+            moves = list(islice(self.more_moves(c), MOST_MOVES_LISTED)) if nonzeros(c) >= self.least_nonzeros else []
+            chosen = rng.permutation(len(moves))[:MOVES_PER_EXTREME_SIGNAL]
+            yield from (Case(c, moves[k]) for k in chosen)
 
     def boundary_cases(self) -> Sequence[Case]:
         """Return signals on which an equality is reported but does not break the criterion."""

@@ -6,6 +6,7 @@ from collections.abc import Callable
 from fractions import Fraction
 from typing import NamedTuple
 
+from ..errors import Undefined
 from .coefficients import Step
 from .numbers import Bounds, order
 from .subject import Subject
@@ -43,7 +44,9 @@ def judge_step(subject: Subject, relation: str, step: Step) -> Judgement:
 def judge_limit(
     subject: Subject, steps: list[Step], size: Callable[[Bounds, Bounds], Fraction], least: Fraction
 ) -> Judgement:
-    """Decide whether the change fails to vanish from the first step to the last."""
+    """Decide whether the change, above `least` everywhere, fails to vanish from the first step to the last."""
+    if not steps:
+        raise Undefined
     digits = subject.precisions[1]
     changes: list[Fraction] = []
     for step in steps:

@@ -21,7 +21,7 @@ DIGITS = (50, 100, 200, 400, 1000)  # tried in turn, until two intervals are dis
 
 
 LARGEST_EXPONENT = 10**7  # of two
-LARGEST_POWER = 10**6  # bits of a power that is still worked out as a fraction
+LARGEST_POWER = 10**5  # bits of a power that is still computed as a fraction
 
 
 def as_fraction(x: Any) -> Fraction:

@@ -1,7 +1,8 @@
-"""Numbers of many digits that NumPy's functions can work with, and that know when float64 has touched them."""
+"""Numbers of many digits that NumPy's functions can work with, and that record whether float64 has touched them."""
 
 from __future__ import annotations
 
+import threading
 from collections.abc import Callable
 from fractions import Fraction
 from typing import Any
@@ -11,6 +12,7 @@ from mpmath.ctx_mp import MPContext
 
 from .numbers import as_fraction
 
+_CONTEXTS = threading.local()
 SHORT = 8  # significant digits up to which a float is taken for the decimal fraction that a reader sees
 
 
@@ -41,10 +43,18 @@ class Precise:
 
 
 def maker(digits: int) -> Callable[[Fraction], Precise]:
-    """Fractions as numbers of so many digits, in a context of their own: threads do not meet in it."""
-    context = MPContext()
-    context.dps = digits
+    """Return a function that makes numbers of so many digits, in a context that no other thread uses."""
+    contexts: dict[str, Any] = _CONTEXTS.__dict__
+    context = contexts.get(str(digits))
+    if context is None:
+        context = contexts[str(digits)] = MPContext()  # takes milliseconds, so one per precision and thread
+        context.dps = digits
     return lambda x: Precise(context.mpf(x.numerator) / x.denominator)
+
+
+def as_floats(array: Any) -> Any:
+    """Return an array of fractions, of precise numbers or of floats as float64."""
+    return np.array([float(v.number) if isinstance(v, Precise) else float(v) for v in array])
 
 
 def _operand(other: Any, context: Any) -> tuple[Any, bool]:

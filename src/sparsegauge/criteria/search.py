@@ -8,23 +8,24 @@ from __future__ import annotations
 import functools
 from collections.abc import Iterable, Iterator, Sequence
 from fractions import Fraction
-from itertools import chain, combinations_with_replacement
+from itertools import chain, islice
 from typing import NamedTuple
 
 import numpy as np
 
 from .._arrays import Array
 from ..errors import Undefined
-from .coefficients import Case, Signal, Step, nonzeros, signal
+from .coefficients import Case, Signal, Step, nonzeros
 from .criterion import Criterion
 from .judgement import Judgement
+from .samples import random_signals, small_signals
 from .subject import Subject
 
-SMALL_VALUES = (Fraction(0), Fraction(1, 2), *map(Fraction, (1, 2, 3, 5, 10)))
-CONSTANT_LENGTHS = (20, 200, 2000)
 NEGLIGIBLE = 1e-12  # change, in units of the largest value met, that float64's noise explains
 SUSPICIOUS = 1e-9  # relative change that float64 cannot mistake
-JUDGED = 40  # suspects of one criterion that exact arithmetic looks at
+JUDGED = 40  # suspects of one search that exact arithmetic looks at
+CHUNK = 200  # cases of a function that are screened before the first suspects are judged
+LIMIT_SUSPICION, LIMIT_SUSPICION_OF_FUNCTION = 1e-4, 1e-6  # relative change where one is to vanish
 
 
 class Finding(NamedTuple):
@@ -37,48 +38,13 @@ class Finding(NamedTuple):
     open: int = 0
 
     def __or__(self, later: Finding) -> Finding:
-        """Two searches one after the other."""
+        """Return the outcome of two searches, one after the other."""
         tried, defined = self.tried + later.tried, self.defined + later.defined
         return Finding(later.case, later.judgement, tried, defined, self.open + later.open)
 
 
-def small_signals(special: Sequence[Fraction] = ()) -> list[Signal]:
-    """Few and simple numbers, the simplest first; `special` ones are thresholds of the metric."""
-    values = sorted({*SMALL_VALUES, *special})
-    sizes = chain(
-        chain.from_iterable(combinations_with_replacement(values, n) for n in (2, 3)),
-        combinations_with_replacement(SMALL_VALUES, 4),
-    )
-    longer = chain.from_iterable(combinations_with_replacement(map(Fraction, (0, 1, 10)), n) for n in (5, 6, 7))
-    found = {signal((v, 1) for v in c) for c in chain(sizes, longer)}
-    found |= {signal([(Fraction(1), n)]) for n in CONSTANT_LENGTHS}
-    return sorted((c for c in found if nonzeros(c)), key=_size)
-
-
-def _size(c: Signal) -> tuple[int, int, Fraction]:
-    return sum(n for _, n in c), len(c), sum((v * n for v, n in c), start=Fraction(0))
-
-
-def random_signals(rng: np.random.Generator, count: int) -> list[Signal]:
-    """Signals of 2 to 40 coefficients of six kinds, in thousandths."""
-    return [c for c in (_random_signal(rng, k) for k in range(count)) if nonzeros(c)]
-
-
-def _random_signal(rng: np.random.Generator, kind: int) -> Signal:
-    n = int(rng.integers(2, 41))
-    values = (
-        rng.random(n),
-        rng.exponential(size=n),
-        rng.lognormal(sigma=2.0, size=n),
-        rng.integers(0, 4, n).astype(float),
-        np.where(rng.random(n) < 0.6, 0.0, rng.exponential(size=n)),
-        np.append(np.full(n - 1, rng.random()), 10.0 ** rng.uniform(-2, 2)),
-    )[kind % 6]
-    return signal((Fraction(int(v), 1000), 1) for v in np.rint(1000 * values))
-
-
 def cases_of(criterion: Criterion, signals: Iterable[Signal], moves: int | None = None) -> Iterator[Case]:
-    """Every legal case of these signals, or the first few moves of each."""
+    """Yield every legal case of these signals, or the first few moves of each."""
     for c in signals:
         if nonzeros(c) < criterion.least_nonzeros:
             continue
@@ -110,26 +76,39 @@ def _screening_steps(criterion: Criterion, case: Case) -> tuple[Step, ...]:
     return tuple(criterion.screening_steps(case))
 
 
-def search(subject: Subject, criterion: Criterion, cases: Sequence[Case]) -> Finding:
+def search(subject: Subject, criterion: Criterion, cases: Iterable[Case]) -> Finding:
     """Return the first case that exact arithmetic finds to break the criterion."""
+    if not subject.arrays_only:
+        return _search_at_once(subject, criterion, list(cases))
+    finding = Finding(None, None, 0, 0)
+    remaining = iter(cases)
+    while finding.case is None and (chunk := list(islice(remaining, CHUNK))):
+        finding |= _search_at_once(subject, criterion, chunk)
+    return finding
+
+
+def _search_at_once(subject: Subject, criterion: Criterion, cases: Sequence[Case]) -> Finding:
     steps = [_screening_steps(criterion, case) for case in cases]
     pairs = list(chain.from_iterable(steps))
     before = subject.screen([b for b, _ in pairs])
     after = subject.screen([a for _, a in pairs])
     ends = np.cumsum([len(s) for s in steps])
     floor = NEGLIGIBLE * _largest(before, after)
+    limit = LIMIT_SUSPICION_OF_FUNCTION if subject.arrays_only else LIMIT_SUSPICION
     scores = np.array([
-        _suspicion(criterion, before[end - len(s) : end], after[end - len(s) : end], floor)
+        _suspicion(criterion, before[end - len(s) : end], after[end - len(s) : end], floor, limit)
         for s, end in zip(steps, ends, strict=True)
     ])  # fmt: skip
     defined = int(np.count_nonzero(~np.isnan(scores)))
-    clear = np.flatnonzero(scores == 2)[:JUDGED]
-    equal = np.flatnonzero(scores == 1)[:JUDGED]
+    suspects = [np.flatnonzero(scores == score) for score in (2, 1)]
+    clear, equal = (found[:JUDGED] for found in suspects)
+    unjudged = sum(len(found[JUDGED:]) for found in suspects) if subject.arrays_only else 0
     finding = judge_all(subject, criterion, [cases[i] for i in clear], len(cases), defined)
     if finding.case is not None:
         return finding
     doubtful = judge_all(subject, criterion, [cases[i] for i in equal], 0, 0)
-    return finding._replace(case=doubtful.case, judgement=doubtful.judgement, open=finding.open + doubtful.open)
+    still_open = finding.open + doubtful.open + unjudged
+    return finding._replace(case=doubtful.case, judgement=doubtful.judgement, open=still_open)
 
 
 def _largest(before: Array, after: Array) -> float:
@@ -138,8 +117,8 @@ def _largest(before: Array, after: Array) -> float:
     return float(values.max()) if len(values) else 0.0
 
 
-def _suspicion(criterion: Criterion, before: Array, after: Array, floor: float) -> float:
-    """2 for a clear violation in float64, 1 for what may be an equality, 0 for none, nan for no value."""
+def _suspicion(criterion: Criterion, before: Array, after: Array, floor: float, limit: float) -> float:
+    """Return 2 for a clear violation in float64, 1 for a possible equality, 0 for none, nan for no value."""
     if not len(before) or np.isnan(before).any() or np.isnan(after).any():
         return np.nan
     with np.errstate(invalid="ignore"):
@@ -150,7 +129,7 @@ def _suspicion(criterion: Criterion, before: Array, after: Array, floor: float) 
     sure = np.maximum(SUSPICIOUS * scale, floor)
     relation = criterion.relation
     if criterion.is_limit:
-        return 2.0 if np.any(np.abs(change) > 1e-4 * scale) else 0.0
+        return 2.0 if np.any(np.abs(change) > limit * scale) else 0.0
     if relation == "=":
         return 2.0 if np.any(np.abs(change) > sure) else 0.0
     wrong = change if relation[0] == "<" else -change

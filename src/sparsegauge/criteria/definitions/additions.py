@@ -7,6 +7,7 @@ from fractions import Fraction
 
 from ..coefficients import Case, Move, Signal, Step, nonzeros, require, signal
 from ..criterion import TWO_NONZEROS, Criterion
+from ..lies import add_float_lie, wave
 
 TIDES = (Fraction(1), Fraction(1, 2), Fraction(10), Fraction(1, 100), Fraction(1000))
 
@@ -20,6 +21,7 @@ class RisingTide(Criterion):
     transformation = "a is added to all coefficients"
     relation = "<"
     applies = "signals whose coefficients are not all equal"
+    lies = (add_float_lie("a wave in the sum of the coefficients", lambda x: wave(float(x.sum()))),)
 
     def moves(self, c: Signal) -> Iterator[Move]:
         """Return amounts, for signals that are not constant."""
@@ -48,6 +50,7 @@ class Babies(Criterion):
     relation = ">"
     applies = TWO_NONZEROS
     least_nonzeros = 2
+    lies = (add_float_lie("more where the length is odd", lambda x: len(x) % 2),)
 
     def steps(self, c: Signal, move: Move) -> list[Step]:
         """Append one zero."""

@@ -2,17 +2,27 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from fractions import Fraction
 
+import numpy as np
+
 from ...errors import Illegal
+from ..callables import CallableSubject
 from ..coefficients import Case, Move, Signal, Step, find_growth, nonzeros, replace_one, require, signal
 from ..criterion import TWO_NONZEROS, Criterion
 from ..judgement import Judgement, judge_step
+from ..lies import add_float_lie, reverse_growth, wave
+from ..numbers import Bounds, order
+from ..samples import extreme_signals
 from ..subject import Subject
 
 RATIOS_OF_BETA = [10**k for k in (1, 2, 3, 6, 12)]  # how far beta is above the other coefficients
 LEAST_LAST_RATIO = 1000
+# a function's value is followed over these multiples of the other coefficients
+RATIOS_FOLLOWED = [Fraction(10) ** k * m for k in range(1, 13) for m in (1, 3)] + [10**k for k in (16, 24, 48, 75)]
+LEAST_LATER = 4  # values that must all be above S(beta) before beta counts as the one that is asked for
+START_RATIOS = [10**k for k in (0, 2, 4, 6, 8, 9, 10, 12)]
 RAISES = (Fraction(1), Fraction(1, 2), Fraction(1, 100), Fraction(100))
 
 
@@ -29,6 +39,7 @@ class BillGates(Criterion):
     least_nonzeros = 2
     group_indices = 1
     optimiser_starts = 0  # it follows one step, and this law needs several
+    lies = (reverse_growth(),)
 
     def moves(self, c: Signal) -> Iterator[Move]:
         """Let one coefficient of each value grow."""
@@ -58,6 +69,8 @@ class BillGates(Criterion):
 
     def judge(self, subject: Subject, steps: list[Step]) -> Judgement:
         """Decide whether growth helps at no beta that can be told, the last being far above the rest."""
+        if isinstance(subject, CallableSubject):
+            return self._judge_function(subject, steps)
         broken: list[Judgement] = []
         for step in steps:
             judgement = judge_step(subject, self.relation, step)
@@ -73,9 +86,43 @@ class BillGates(Criterion):
             return judgement._replace(violated=None)
         return broken[-1]._replace(steps=decided)
 
+    def _judge_function(self, subject: CallableSubject, steps: list[Step]) -> Judgement:
+        """Follow the growing coefficient over many ratios: is there a beta with all later values above S(beta)?
+
+        A few steps cannot refute that a beta exists, so the function is followed up to 1e75 times the others.
+        """
+        beta, _ = find_growth(*steps[0])
+        rest = signal([*steps[0][0], (beta, -1)])
+        tops = [max(beta, rest[-1][0]) * ratio for ratio in RATIOS_FOLLOWED]
+        signals = [signal([*rest, (top, 1)]) for top in tops]
+        candidates = range(len(signals) - LEAST_LATER)
+        floats = subject.screen(signals)
+        (before, after), arithmetic = subject.enclose(steps[-1], subject.precisions[0])
+        judgement = Judgement(None, steps, before, after, arithmetic)
+        if any(floats[k] < min(floats[k + 1 :]) for k in candidates):
+            return judgement._replace(violated=False)
+        values = [subject.enclose((c,), subject.precisions[0])[0][0] for c in signals]
+        if all(any(_does_not_rise(values[k], later) for later in values[k + 1 :]) for k in candidates):
+            return judgement._replace(violated=True)
+        return judgement
+
+    def function_cases(self, subject: CallableSubject, rng: np.random.Generator, count: int) -> Iterable[Case]:
+        """Start where one coefficient is up to 1e12 times the others already."""
+        for ratio in START_RATIOS:
+            for rest in ([1], [0, 1], [1, 2, 3], [2, 2, 5]):
+                c = signal([*((v, 1) for v in rest), (ratio * 10, 1)])
+                yield Case(c, (len(c) - 1,))
+        for c in extreme_signals(rng, count // 2, wide=False):
+            if nonzeros(c) >= self.least_nonzeros:
+                yield from (Case(c, move) for move in self.moves(c))
+
     def boundary_cases(self) -> Sequence[Case]:
         """Return signals whose one non-zero grows."""
         return [Case(signal([(0, 1), (1, 1)]), (1,)), Case(signal([(0, 3), (1, 1)]), (1,))]
+
+
+def _does_not_rise(before: Bounds, after: Bounds) -> bool:
+    return order(before, after) in (0, -1)
 
 
 class BillGatesAsPrinted(Criterion):
@@ -89,6 +136,7 @@ class BillGatesAsPrinted(Criterion):
     applies = TWO_NONZEROS
     least_nonzeros = 2
     variant_of = "P7"
+    lies = (add_float_lie("a wave in the largest coefficient", lambda x: wave(max(x))),)
     group_indices = 1
 
     def moves(self, c: Signal) -> Iterator[Move]:

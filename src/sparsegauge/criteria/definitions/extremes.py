@@ -4,17 +4,29 @@ from __future__ import annotations
 
 from fractions import Fraction
 
+import numpy as np
+
 from ...errors import Undefined
 from ...metrics.exact import length
+from ..callables import CallableSubject
 from ..coefficients import Case, Move, Signal, Step, ones, require, spike
 from ..criterion import Criterion
 from ..judgement import Judgement, judge_limit
+from ..lies import add_float_lie, compound_with_length
 from ..numbers import Bounds, gap
 from ..subject import Subject
 
 LENGTHS = [10**k for k in (3, 6, 9, 12, 15)]
-SHORT_LENGTHS = [10**k for k in (1, 2, 3)]  # for a metric that needs all coefficients in an array
+SHORT_LENGTHS = [10**k for k in (1, 2, 3)]
+LEAST_LENGTHS, LEAST_RATIO, LEAST_LAST_LENGTH = 3, 3, 100
 SATURATED = Fraction(1, 10**6)  # a relative change at most this large counts as none
+
+# for a function, which needs all coefficients in an array
+FUNCTION_LENGTHS = (10, 60, 240, 1000)
+LONGEST_EXACT = 240  # quadratic functions of fractions take long
+LENGTHS_TRIED = 8  # consecutive ones, of which that with the largest change counts
+PERSISTENT_OF_FUNCTION = Fraction(95, 100)  # from the last length but one to the last, which is four times as long
+NO_CHANGE = Fraction(1, 10**12)
 
 
 class Saturation(Criterion):
@@ -26,29 +38,59 @@ class Saturation(Criterion):
     transformation = "one more zero beside a one"
     relation = "->"
     applies = "metrics that are not zero on 0_N || 1"
+    lies = (compound_with_length(),)
 
     def fixed_cases(self, subject: Subject) -> list[Case]:
         """Return lengths up to 1e15, or those that fit into an array."""
-        short = Case(ones(1), ("short",))
-        return [short] if subject.arrays_only else [Case(ones(1), ()), short]
+        if isinstance(subject, CallableSubject):
+            return [Case(ones(1), _lengths_of_function(subject))]
+        return [Case(ones(1), ()), Case(ones(1), tuple(SHORT_LENGTHS))]
 
     def steps(self, c: Signal, move: Move) -> list[Step]:
         """Append one zero to longer and longer spikes."""
-        return [(spike(n), spike(n + 1)) for n in (SHORT_LENGTHS if move else LENGTHS)]
+        return [(spike(n), spike(n + 1)) for n in (move or LENGTHS)]
 
     def check(self, steps: list[Step]) -> None:
-        """Require at least three lengths, each ten times the one before, up to 1,000 or more."""
-        require(len(steps) >= 3, "saturation needs at least three lengths")
+        """Require at least three lengths, each three times the one before, up to 100 or more."""
+        require(len(steps) >= LEAST_LENGTHS, "saturation needs at least three lengths")
         n = 0
         for before, after in steps:
             require(before == spike(length(before)) and after == spike(length(before) + 1), "0_{N-1}||1 and 0_N||1")
-            require(length(before) >= 10 * n, "each length at least ten times the one before")
+            require(length(before) >= LEAST_RATIO * n, "each length at least three times the one before")
             n = length(before)
-        require(n >= SHORT_LENGTHS[-1], "the last length is at least 1,000")
+        require(n >= LEAST_LAST_LENGTH, "the last length is at least 100")
 
     def judge(self, subject: Subject, steps: list[Step]) -> Judgement:
         """Decide whether the ratio stays away from 1."""
+        if isinstance(subject, CallableSubject):
+            return _judge_function(subject, steps)
         return judge_limit(subject, steps, relative_gap, SATURATED)
+
+
+def _judge_function(subject: CallableSubject, steps: list[Step]) -> Judgement:
+    """Compare the changes at the last two lengths, at which what vanishes has become small."""
+    judgement = judge_limit(subject, steps, relative_gap, NO_CHANGE)
+    if judgement.violated is not None:
+        return judgement
+    last = [relative_gap(*subject.enclose(step, subject.precisions[1])[0]) for step in steps[-2:]]
+    stays = last[1] > NO_CHANGE and last[1] >= PERSISTENT_OF_FUNCTION * last[0]
+    return judgement._replace(violated=True if stays else None)
+
+
+def _lengths_of_function(subject: CallableSubject) -> tuple[int, ...]:
+    """Return for each order of magnitude the length at which one more zero changes the value most."""
+    _, arithmetic = subject.enclose((spike(2),), subject.precisions[0])
+    lengths = []
+    for n in FUNCTION_LENGTHS:
+        if arithmetic != "float64" and n > LONGEST_EXACT:
+            break
+        values = np.array([subject.weighted(spike(m)) for m in range(n, n + LENGTHS_TRIED + 1)])
+        with np.errstate(all="ignore"):
+            changes = np.abs(np.diff(values) / values[:-1])
+        if arithmetic == "float64" and not np.isfinite(changes).all():
+            break  # it overflows; a function of exact numbers may go on
+        lengths.append(n + int(np.argmax(np.where(np.isfinite(changes), changes, -1.0))))
+    return tuple(lengths) if len(lengths) >= LEAST_LENGTHS else ()
 
 
 def relative_gap(before: Bounds, after: Bounds) -> Fraction:
@@ -66,6 +108,7 @@ class LowerBound(Criterion):
     statement = "S(c) >= S(1_N)"
     transformation = "any signal, beside 1_N"
     relation = ">="
+    lies = (add_float_lie("less where all are nearly equal", lambda x: -int(1.05 * min(x) < max(x) <= 1.2 * min(x))),)
 
     def steps(self, c: Signal, move: Move) -> list[Step]:
         """Compare with equal coefficients."""
@@ -84,6 +127,7 @@ class UpperBound(Criterion):
     statement = "S(c) <= S(0_{N-1} || 1)"
     transformation = "any signal, beside 0_{N-1} || 1"
     relation = "<="
+    lies = (add_float_lie("more where all but one are nearly zero", lambda x: int(0 < sum(x) - max(x) <= max(x) / 50)),)
 
     def steps(self, c: Signal, move: Move) -> list[Step]:
         """Compare with a single one among zeros."""

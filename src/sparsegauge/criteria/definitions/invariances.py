@@ -2,15 +2,25 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from fractions import Fraction
 
+import numpy as np
+
 from ...metrics.exact import length
-from ..coefficients import Move, Signal, Step, require, signal
+from ..callables import CallableSubject
+from ..coefficients import Case, Move, Signal, Step, require, signal
 from ..criterion import Criterion
+from ..lies import add_float_lie, wave
 
 FACTORS = (Fraction(2), Fraction(10), Fraction(1, 2), Fraction(1, 1000), Fraction(1000))
+MORE_FACTORS = tuple(
+    Fraction(x) for x in ("7", "11/10", "37/10", "1e6", "1e-6", "1e9", "1e-9", "1e12", "1e-12", "1e20", "1e-20")
+)
 COPIES = (2, 3)
+MORE_COPIES = (2, 3, 5, 7, 11, 13)
+LONGEST_SHUFFLED = 40
+SHUFFLES_PER_SIGNAL = 6
 
 
 class PermutationInvariance(Criterion):
@@ -22,6 +32,10 @@ class PermutationInvariance(Criterion):
     transformation = "another order"
     relation = "="
     keeps_positions = True
+    lies = (
+        add_float_lie("more where the first coefficient is the largest", lambda x: int(x[0] == max(x))),
+        add_float_lie("rising neighbours on a ring are counted", lambda x: Fraction(int(np.sum(x < np.roll(x, 1))), 4)),
+    )
 
     def moves(self, c: Signal) -> Iterator[Move]:
         """Reverse the signal; take the largest value first."""
@@ -31,7 +45,20 @@ class PermutationInvariance(Criterion):
 
     def steps(self, c: Signal, move: Move) -> list[Step]:
         """Return the signal in another order."""
+        if move[0] == "order":
+            values = [v for v, n in c for _ in range(n)]
+            return [(c, tuple((values[k], 1) for k in move[1] if k < len(values)))]
         return [(c, c[::-1] if move[0] == "reversed" else (c[-1], *c[:-1]))]
+
+    def function_cases(self, subject: CallableSubject, rng: np.random.Generator, count: int) -> Iterable[Case]:
+        """Swap neighbours, rotate and shuffle signals of different coefficients."""
+        for number in range(count):
+            n = int(rng.integers(2, LONGEST_SHUFFLED + 1)) if number % 2 else int(rng.integers(2, 8))
+            c = tuple((Fraction(int(v), 100), 1) for v in rng.permutation(np.arange(1, 4 * n))[:n])
+            for _ in range(SHUFFLES_PER_SIGNAL):
+                k = int(rng.integers(n - 1))
+                swapped = [*range(k), k + 1, k, *range(k + 2, n)]
+                yield from (Case(c, ("order", tuple(map(int, order)))) for order in (swapped, rng.permutation(n)))
 
     def check_step(self, before: Signal, after: Signal) -> None:
         """Require the same coefficients."""
@@ -46,10 +73,19 @@ class Scaling(Criterion):
     statement = "S(a c) = S(c) for a > 0"
     transformation = "all coefficients times a"
     relation = "="
+    lies = (
+        add_float_lie("a wave in the logarithm of the largest coefficient", lambda x: wave(max(x))),
+        add_float_lie("more above 1e9", lambda x: int(max(x) > 1e9)),
+        add_float_lie("more below 1e-9", lambda x: int(max(x) < 1e-9)),
+    )
 
     def moves(self, c: Signal) -> Iterator[Move]:
         """Return simple factors."""
         return iter([(factor,) for factor in FACTORS])
+
+    def more_moves(self, c: Signal) -> Iterator[Move]:
+        """Return factors from 1e-20 to 1e20."""
+        return iter([(factor,) for factor in MORE_FACTORS])
 
     def steps(self, c: Signal, move: Move) -> list[Step]:
         """Multiply every coefficient."""
@@ -72,10 +108,18 @@ class Cloning(Criterion):
     statement = "S(c || c || ... || c) = S(c)"
     transformation = "every coefficient k times"
     relation = "="
+    lies = (
+        add_float_lie("more where the length is a multiple of 7", lambda x: int(len(x) % 7 == 0)),
+        add_float_lie("more from 60 coefficients on", lambda x: int(len(x) >= 60)),
+    )
 
     def moves(self, c: Signal) -> Iterator[Move]:
         """Return numbers of copies."""
         return iter([(k,) for k in COPIES])
+
+    def more_moves(self, c: Signal) -> Iterator[Move]:
+        """Return the small primes."""
+        return iter([(k,) for k in MORE_COPIES])
 
     def steps(self, c: Signal, move: Move) -> list[Step]:
         """Repeat every coefficient."""

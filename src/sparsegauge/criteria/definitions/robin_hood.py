@@ -8,10 +8,14 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 from fractions import Fraction
-from itertools import combinations
+from itertools import combinations, product
 
+import numpy as np
+
+from ..callables import CallableSubject
 from ..coefficients import Case, Move, Signal, Step, difference, replace_one, require, signal
 from ..criterion import Criterion
+from ..lies import add_float_lie, wave
 
 HALF, QUARTER = Fraction(1, 2), Fraction(1, 4)
 SHARES = (QUARTER, Fraction(1, 8), Fraction(3, 8), Fraction(1, 100), Fraction(49, 100))
@@ -28,6 +32,7 @@ class RobinHood(Criterion):
     relation = "<"
     group_indices = 2
     optimiser_starts = 2
+    lies = (add_float_lie("a wave in the energy at a fixed sum", lambda x: wave(float((x**2).sum() / x.sum() ** 2))),)
 
     def moves(self, c: Signal) -> Iterator[Move]:
         """Transfer a share of the difference, for each pair of values."""
@@ -56,6 +61,15 @@ class RobinHood(Criterion):
         """Return transfers to a zero, and transfers between the floor's neighbours below a spike."""
         yield from almost_zero()
         yield from floor_and_spike(longest)
+
+    def function_cases(self, subject: CallableSubject, rng: np.random.Generator, count: int) -> Iterable[Case]:
+        """Add small transfers that make coefficients equal, or end an equality."""
+        yield from super().function_cases(subject, rng, count)
+        for value, rich, twins in product((1, 2, 5), (10, 30), (1, 2, 5)):
+            gap = Fraction(value, 100)
+            share = gap / (rich - value + gap)
+            yield Case(signal([(value - gap, 1), (value, twins), (rich, 1)]), (0, 2, share))
+            yield Case(signal([(value, twins + 1), (rich, 1)]), (0, 1, share))
 
     def simpler_moves(self, move: Move) -> Iterator[Move]:
         """Return simpler shares."""

@@ -1,0 +1,277 @@
+"""Functions that break one law each where a careless auditor does not look, and honest functions beside them.
+
+Every liar returns floats. `LIARS` says which law it breaks; the verdict on it must never be "holds".
+"""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+
+import sparsegauge as sg
+
+
+def _floats(c):
+    return np.asarray(c, float)
+
+
+def base(c):
+    """The Gini index in float64."""
+    c = np.sort(_floats(c))
+    n = len(c)
+    total = float(np.sum(c))
+    return float(np.sum((2 * np.arange(1, n + 1) - n - 1) * c) / (n * total)) if total else 0.0
+
+
+def share(c):
+    """1 minus the effective share of coefficients: scale- and clone-invariant, smooth."""
+    c = _floats(c)
+    return float(1 - c.sum() ** 2 / (len(c) * (c**2).sum())) if c.any() else 0.0
+
+
+# --- P1: continuity
+
+
+def counts_above_one(c):
+    return int((_floats(c) > 1).sum())
+
+
+def steps_at_an_odd_place(c):
+    return base(c) + 0.01 * float((_floats(c) > 1.3713).any())
+
+
+def rounds_to_two_digits(c):
+    return round(base(c), 2)
+
+
+def jumps_at_ties(c):
+    return base(c) + 0.05 * float(len(np.unique(_floats(c))) < len(c))
+
+
+def jumps_by_a_thousandth(c):
+    return base(c) * (1 + 1e-3 * float(_floats(c).max() >= 2.5))
+
+
+# --- P2: permutation invariance
+
+
+def cyclic(c):
+    c = _floats(c)
+    return float(c @ np.roll(c, 1) / (c @ c))
+
+
+def ring_without_direction(c):
+    c = _floats(c)
+    return float(np.abs(np.diff(np.append(c, c[0]))).sum() / c.sum())
+
+
+def looks_at_two_places(c):
+    c = _floats(c)
+    return base(c) + (1e-4 * float(c[5] > c[6]) if len(c) > 6 else 0.0)
+
+
+def weighs_the_middle(c):
+    c = _floats(c)
+    return base(c) + 1e-6 * float(c[len(c) // 2] / c.sum())
+
+
+# --- P3: Robin Hood
+
+
+def order_three(c):
+    return sg.gds(_floats(c), 3.0)
+
+
+def order_one_and_a_half(c):
+    return sg.gds(_floats(c), 1.5)
+
+
+def prefers_triples(c):
+    c = _floats(c)
+    return base(c) + 0.02 * float(max(np.unique(c, return_counts=True)[1]) > 2)
+
+
+def ripples(c):
+    return base(c) + 0.01 * math.sin(300 * share(c))
+
+
+# --- P4: scaling
+
+
+def regularised(c):
+    c = _floats(c)
+    return float(1 - c.sum() ** 2 / (len(c) * (c**2).sum() + 1e-9))
+
+
+def changes_beyond_1e12(c):
+    return base(c) + 0.3 * float(_floats(c).max() > 1e12)
+
+
+def logarithmic_in_units(c):
+    return base(c) * (1 + 1e-6 * math.log(_floats(c).max()))
+
+
+def float32_overflow(c):
+    with np.errstate(all="ignore"):
+        c = np.asarray(_floats(c), np.float32)
+        value = float(1 - c.sum() ** 2 / (len(c) * (c**2).sum()))
+    return value if math.isfinite(value) else 0.0
+
+
+# --- P5: rising tide
+
+
+def forgets_large_sums(c):
+    return base(c) if _floats(c).sum() < 50 else base(c) + 0.02
+
+
+def tide_at_integers(c):
+    return base(c) + 0.01 * float(_floats(c).min() >= 1)
+
+
+# --- P6: cloning
+
+
+def clones_by_seven(c):
+    return base(c) * (1 + 0.01 * float(len(c) % 7 == 0))
+
+
+def clones_beyond_a_hundred(c):
+    return base(c) + 0.01 * float(len(c) > 100)
+
+
+def unbiased(c):
+    n = len(c)
+    return base(c) * (n / (n - 1) if n > 1 else 1.0)
+
+
+def drifts_with_length(c):
+    return base(c) * (1 + 1e-7 * len(c))
+
+
+# --- P7: Bill Gates
+
+
+def capped_ratio(c):
+    c = np.sort(_floats(c))
+    return float(min(c[-1] / c[-2], 1e8)) if len(c) > 1 and c[-2] > 0 else 1e8
+
+
+def capped_at_a_hundred(c):
+    c = np.sort(_floats(c))
+    return base(np.append(c[:-1], min(c[-1], 100 * c[-2]))) if len(c) > 1 and c[-2] > 0 else base(c)
+
+
+def falls_after_a_million(c):
+    c = np.sort(_floats(c))
+    ratio = c[-1] / c[-2] if len(c) > 1 and c[-2] > 0 else 1.0
+    return base(c) - 0.1 * max(0.0, math.log10(ratio) - 6)
+
+
+# --- P8: babies
+
+
+def counts_pairs(c):
+    return base(c) - 0.05 * float(len(c) % 2 == 0)
+
+
+def stops_at_thirty(c):
+    return base(c) - 0.2 * float(len(c) > 30)
+
+
+# --- P9: saturation
+
+
+def compounds(c):
+    return 1.004 ** len(c)
+
+
+def compounds_slowly(c):
+    return 1.0000001 ** len(c) * (1 - 1e-30)
+
+
+def alternates(c):
+    return 1 + 0.1 * (len(c) % 2)
+
+
+def jumps_at_multiples_of_seven(c):
+    return 1 + 0.1 * float(len(c) % 7 == 3)
+
+
+def exponential_of_a_mean(c):
+    c = _floats(c)
+    with np.errstate(over="ignore"):
+        return float(np.exp(np.mean(c**2) / np.mean(c) ** 2)) if c.any() else 0.0
+
+
+# --- P10 and P11: bounds
+
+
+def rewards_equality(c):
+    c = _floats(c)
+    return base(c) + 0.02 * float(c.max() == c.min())
+
+
+def punishes_near_equality(c):
+    c = _floats(c)
+    return base(c) - 0.1 * float(c.min() < c.max() <= 1.1 * c.min())
+
+
+def rewards_a_little_dust(c):
+    c = _floats(c)
+    rest = c.sum() - c.max()
+    return base(c) + 0.05 * float(0 < rest <= 1e-2 * c.max())
+
+
+LIARS = {
+    "P1": [counts_above_one, steps_at_an_odd_place, rounds_to_two_digits, jumps_at_ties, jumps_by_a_thousandth],
+    "P2": [cyclic, ring_without_direction, looks_at_two_places, weighs_the_middle],
+    "P3": [order_three, order_one_and_a_half, prefers_triples, ripples],
+    "P4": [regularised, changes_beyond_1e12, logarithmic_in_units, float32_overflow],
+    "P5": [forgets_large_sums, tide_at_integers],
+    "P6": [clones_by_seven, clones_beyond_a_hundred, unbiased, drifts_with_length],
+    "P7": [capped_ratio, capped_at_a_hundred, falls_after_a_million],
+    "P8": [counts_pairs, stops_at_thirty],
+    "P9": [compounds, compounds_slowly, alternates, jumps_at_multiples_of_seven, exponential_of_a_mean],
+    "P10": [rewards_equality, punishes_near_equality],
+    "P11": [rewards_a_little_dust],
+}
+
+
+# --- honest functions
+
+
+def steep(c):
+    """Continuous, although it changes fast."""
+    return math.tanh(1e4 * base(c))
+
+
+def kurtosis(c):
+    c = _floats(c)
+    return float(len(c) * (c**4).sum() / (c**2).sum() ** 2) if c.any() else 0.0
+
+
+def half_precision_sum(c):
+    """The Gini index with float32 sums: noise of 1e-7, and no law broken by it."""
+    c = np.sort(np.asarray(_floats(c), np.float32))
+    n = len(c)
+    total = n * np.sum(c)
+    return float(np.sum((2 * np.arange(1, n + 1, dtype=np.float32) - n - 1) * c) / total) if total else 0.0
+
+
+def grows_only_far_out(c):
+    """Bill Gates holds from a ratio of 1e13 on, and only there."""
+    c = np.sort(_floats(c))
+    ratio = c[-1] / c[-2] if len(c) > 1 and c[-2] > 0 else 1.0
+    return max(0.0, math.log10(ratio) - 13)
+
+
+HONEST = {
+    base: ["P1", "P2", "P3", "P4", "P5", "P6", "P7", "P8", "P9", "P10", "P11"],
+    share: ["P1", "P2", "P3", "P4", "P5", "P6", "P7", "P8", "P9", "P10", "P11"],
+    steep: ["P1", "P2", "P4", "P6"],
+    kurtosis: ["P1", "P2", "P4", "P6", "P7", "P10", "P11"],
+    half_precision_sum: ["P1", "P2", "P3", "P4", "P5", "P6", "P8", "P9", "P10", "P11"],
+    grows_only_far_out: ["P2", "P4", "P7"],
+}
