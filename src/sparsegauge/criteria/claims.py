@@ -41,6 +41,12 @@ def rename_certificate(entry: dict[str, Any]) -> dict[str, Any]:
 VERDICTS = ("true", "false", "misprint", "undecided")
 
 
+def require_evidence(condition: bool, claim: str) -> None:
+    """Raise an error where evidence does not show what it should: rows are computed, never looked up."""
+    if not condition:
+        raise ArithmeticError(f"the evidence about {claim!r} does not come out as stated")
+
+
 @dataclass(frozen=True)
 class Claim(RenamedCertificate):
     """One claim of the paper: where it stands, whether it is true, why, and what should stand there."""

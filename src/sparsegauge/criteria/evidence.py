@@ -162,3 +162,47 @@ def rising_pair(p: int, q: int) -> tuple[Signal, Fraction, Fraction]:
         if values[0] > values[1]:
             return c, values[0], values[1]
     raise ArithmeticError(f"no signal with S_{p} > S_{q} found")
+
+
+def _add_up(terms: list[Counted]) -> Counted:
+    total = terms[0]
+    for term in terms[1:]:
+        total = total + term
+    return total
+
+
+def counted_even(n: int, k: int) -> tuple[int, int]:
+    """Return the multiplications and additions of the even formula, with every power from scratch."""
+    Counted.multiplications = Counted.additions = 0
+    c = [Counted() for _ in range(n)]
+    norms = {w: _add_up([v.power(w) for v in c]) for w in range(1, 2 * k + 1)}
+    terms = [norms[w] * norms[2 * k - w] * 1 for w in range(1, k)] + [norms[k] * norms[k] * 1]
+    bracket = _add_up(terms)
+    (bracket * (norms[2 * k] * n)) + 1  # a division counts as a multiplication
+    return Counted.multiplications, Counted.additions
+
+
+def counted_odd(n: int, k: int) -> tuple[int, int]:
+    """Return the multiplications and additions of the odd formula, with every power from scratch."""
+    Counted.multiplications = Counted.additions = 0
+    c = [Counted() for _ in range(n)]
+    p = 2 * k + 1
+    running: dict[int, list[Counted]] = {}
+    for w in range(p + 1):
+        sums = [c[0].power(w)]
+        for v in c[1:]:
+            sums.append(sums[-1] + v.power(w))
+        running[w] = sums
+    outer = []
+    for w in range(k + 1):
+        differences = [v.power(p - w) * running[w][i] - v.power(w) * running[p - w][i] for i, v in enumerate(c)]
+        outer.append(_add_up(differences) * 1)
+    _add_up(outer) * (running[p][-1] * n)
+    return Counted.multiplications, Counted.additions
+
+
+def signed_gds(c: Any, order: int) -> Fraction:
+    """Return the definition on algebraic values instead of magnitudes."""
+    c = sorted(Fraction(v) for v in c)
+    pairs = sum(((b - a) ** order for j, b in enumerate(c) for a in c[:j]), start=Fraction(0))
+    return pairs / (len(c) * sum((v**order for v in c), start=Fraction(0)))

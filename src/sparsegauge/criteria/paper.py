@@ -9,10 +9,11 @@ from typing import Any
 from ..metrics.catalogue import METRICS
 from . import evidence
 from .audit import Audit, written
-from .claims import Claim, PaperAudit
+from .claims import Claim, PaperAudit, require_evidence
 from .counterexample import verify
 from .definitions import CRITERIA
 from .proofs import proof
+from .slips import claims_about_counts, claims_about_normalised_data, claims_about_proofs
 from .stored import stored_audit, stored_audits
 
 
@@ -27,26 +28,21 @@ def audit_paper() -> PaperAudit:
     >>> print(sg.audit_paper()["limit"].corrected)
     S_p(c) -> z/N as p -> infinity, with z the number of exact zeros: 0 only for signals without zeros.
     """
-    return PaperAudit(
-        (*_theorems(), *_criteria(), *_about_orders(), *_formulas(), *_operations(), *_numbers(), *_misprints())
-    )
-
-
-def _checked(condition: bool, claim: str) -> None:
-    """The account is worked out, not recited: an evidence that fails to show what it should is an error of ours."""
-    if not condition:
-        raise ArithmeticError(f"the evidence about {claim!r} does not come out as stated")
+    return PaperAudit((
+        *_theorems(), *_criteria(), *_about_orders(), *_formulas(), *_operations(), *claims_about_counts(), *_numbers(),
+        *claims_about_normalised_data(), *_misprints(), *claims_about_proofs(),
+    ))  # fmt: skip
 
 
 def _theorems() -> list[Claim]:
     values = [evidence.exact_gds(c, p) for c in evidence.SIGNALS for p in range(1, 8)]
-    _checked(all(0 <= v < 1 for v in values), "range")
+    require_evidence(all(0 <= v < 1 for v in values), "range")
     others = [
         name
         for name, metric in METRICS.items()
         if name not in ("gds", "gini") and all(proof(name, _defaults(metric), key) for key in (*NOTES, "P3"))
     ]
-    _checked("pq_mean" in others, "only gini")
+    require_evidence("pq_mean" in others, "only gini")
     return [
         Claim(
             "range",
@@ -62,7 +58,9 @@ def _theorems() -> list[Claim]:
             "among the metrics of the literature only the Gini index satisfies all criteria",
             "false",
             f"P1..P11 are proved for {', '.join(others)} too.",
-            "Several metrics do: every scale-invariant, strictly Schur-convex function of means that grows with N.",
+            "Several metrics do. No shorter list of properties stands for the eleven: exp(mean c^2 / (mean c)^2) is "
+            "scale-invariant, clone-invariant and strictly Schur-convex, and breaks P9, since it is e^N on 0_{N-1}||1, "
+            "whose successive ratio is e.",
         ),
     ]
 
@@ -110,7 +108,7 @@ def _criteria() -> list[Claim]:
 def _kept(key: str) -> Claim:
     """The claim that GDS obeys a criterion, which the stored audits confirm."""
     verdict, why, corrected = NOTES[key]
-    _checked(all(a[key].status == "holds" for a in _finite_orders()), key)
+    require_evidence(all(a[key].status == "holds" for a in _finite_orders()), key)
     statement = f"GDS satisfies {key}, {CRITERIA[key].name}: {CRITERIA[key].statement}"
     return Claim(key, "section IV", statement, verdict, why, corrected)
 
@@ -123,7 +121,7 @@ def _robin_hood() -> Claim:
     broken = {
         float(a.parameters["order"]): a["P3"].counterexample for a in _finite_orders() if a["P3"].status == "violated"
     }
-    _checked(all(verify(counterexample) for counterexample in broken.values()), "P3")
+    require_evidence(all(verify(counterexample) for counterexample in broken.values()), "P3")
     counterexample = broken[3.0]
     assert counterexample is not None
     witness = f"{written(counterexample['before'])} -> {written(counterexample['after'])}"
@@ -144,7 +142,7 @@ def _robin_hood() -> Claim:
 
 def _literal_bill_gates() -> Claim:
     counterexample = stored_audit("gds", order=2)["P7_literal"].counterexample
-    _checked(verify(counterexample), "P7_literal")
+    require_evidence(verify(counterexample), "P7_literal")
     assert counterexample is not None
     return Claim(
         "P7_literal",
@@ -164,15 +162,15 @@ def _literal_bill_gates() -> Claim:
 def _about_orders() -> list[Claim]:
     c = [1, 1, 1, 1, 10]
     values = [evidence.exact_gds(c, p) for p in (1, 2, 3)]
-    _checked(values[1] > values[2] > values[0], "increasing")
+    require_evidence(values[1] > values[2] > values[0], "increasing")
     pairs = []
     for p, q in ((2, 1), (3, 2), (4, 1), (10, 9), (20, 19)):
         signal, high, low = evidence.rising_pair(p, q)
-        _checked(high > low, "increasing")
+        require_evidence(high > low, "increasing")
         pairs.append(f"S_{p} > S_{q} on {written(signal)}")
     halves = {evidence.exact_gds([0, 1], p) for p in (1, 2, 5, 50, 500)}
-    _checked(halves == {Fraction(1, 2)}, "limit")
-    _checked(all(evidence.gini_as_printed(x) == evidence.exact_gds(x, 1) for x in evidence.SIGNALS), "gini")
+    require_evidence(halves == {Fraction(1, 2)}, "limit")
+    require_evidence(all(evidence.gini_as_printed(x) == evidence.exact_gds(x, 1) for x in evidence.SIGNALS), "gini")
     orders: dict[str, Any] = {"signal": [["1", 4], ["10", 1]], "orders": [1, 2, 3], "values": list(map(str, values))}
     limit: dict[str, Any] = {"signal": [["0", 1], ["1", 1]], "orders": [1, 2, 5, 50, 500], "values": ["1/2"] * 5}
     return [
@@ -209,11 +207,16 @@ def _about_orders() -> list[Claim]:
 
 
 def _formulas() -> list[Claim]:
-    _checked(evidence.agree(evidence.even_formula, lambda c, k: evidence.exact_gds(c, 2 * k), range(1, 7)), "even")
-    _checked(evidence.agree(evidence.odd_formula, lambda c, k: evidence.exact_gds(c, 2 * k + 1), range(6)), "odd")
+    require_evidence(
+        evidence.agree(evidence.even_formula, lambda c, k: evidence.exact_gds(c, 2 * k), range(1, 7)), "even"
+    )
+    require_evidence(
+        evidence.agree(evidence.odd_formula, lambda c, k: evidence.exact_gds(c, 2 * k + 1), range(6)), "odd"
+    )
     errors = {p: evidence.formula_error("U(0,1)", p) for p in (20, 30, 50)}
     near = {p: evidence.formula_error("1 + 0.001 u", p) for p in (4, 5)}
-    _checked(errors[50] > 1e-3 and near[5] > 1e-2, "practical")
+    usual = max(evidence.formula_error("U(0,1)", p) for p in range(1, 11))
+    require_evidence(errors[50] > 1e-3 and near[5] > 1e-2 and usual < 1e-12, "practical")
     return [
         Claim(
             "even formula",
@@ -233,26 +236,28 @@ def _formulas() -> list[Claim]:
             "practical",
             "section VI",
             "the formulas are computationally efficient replacements of the definition",
-            "false",
-            "In float64 they cancel. Relative errors on 100 coefficients: U(0,1) data "
+            "true",
+            f"At orders 1 to 10 on 100 coefficients from U(0,1) their relative error is at most {usual:.0e}, with "
+            "hundreds to thousands of times fewer operations for long signals. In float64 they cancel at high orders "
+            "and on nearly constant data. Relative errors: U(0,1) data "
             + ", ".join(f"{e:.0e} at p = {p}" for p, e in errors.items())
             + "; data 1 + 0.001 u "
             + ", ".join(f"{e:.0e} at p = {p}" for p, e in near.items())
             + ".",
-            "An all-positive recurrence (integer orders), central moments that bound their own error (even "
-            "orders) and a "
-            "tree of polynomials (real orders) keep thirteen digits: docs/algorithms.md.",
+            "Up to about order 10, on data that are not nearly constant. Elsewhere an all-positive recurrence (integer "
+            "orders), central moments that bound their own error (even orders) and a tree of polynomials (real orders) "
+            "keep thirteen digits: docs/algorithms.md.",
         ),
     ]
 
 
 def _operations() -> list[Claim]:
     counted = [(n, p) for n in (2, 5, 9) for p in (2, 3, 7)]
-    _checked(
+    require_evidence(
         all(evidence.counted_definition(n, p) == ((p - 1) * n * (n + 1) // 2, n * n - 2) for n, p in counted), "counts"
     )
-    _checked(all(evidence.crossover(p) == p for p in range(4, 101, 2)), "crossover")
-    _checked(all(2 <= evidence.crossover(p) / p <= 3 for p in range(3, 101, 2)), "crossover")
+    require_evidence(all(evidence.crossover(p) == p for p in range(4, 101, 2)), "crossover")
+    require_evidence(all(2 <= evidence.crossover(p) / p <= 3 for p in range(3, 101, 2)), "crossover")
     at_a_quarter = evidence.printed_counts(25, 100)
     return [
         Claim(
@@ -287,9 +292,9 @@ def _numbers() -> list[Claim]:
         (10, 100): 1 / 10,
         (10, 99): 1 / 20,
     }
-    _checked(all(abs(ratios[key] / value - 1) < 0.1 for key, value in printed.items()), "examples")
+    require_evidence(all(abs(ratios[key] / value - 1) < 0.1 for key, value in printed.items()), "examples")
     found = evidence.prototypes()
-    _checked(all(abs(p.mean - p.printed) < 0.01 for p in found), "prototypes")
+    require_evidence(all(abs(p.mean - p.printed) < 0.01 for p in found), "prototypes")
     table = "; ".join(
         f"{p.name} {p.printed:.2f} (N = 100: {p.mean:.4f} +- {p.error:.4f}, limit {p.limit:.4f})" for p in found
     )

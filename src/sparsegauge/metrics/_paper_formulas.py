@@ -28,7 +28,7 @@ def pairwise(c: Array, length: int, p: float) -> float:
 
 
 def paper(c: Array, length: int, p: float) -> float:
-    """The even formula (the paper's eq. 12) or the odd one (eq. 13), in float64 as printed."""
+    """The even formula (the paper's eq. 20) or the odd one (eq. 21), in float64 as printed."""
     formula = _odd if int(p) % 2 else _even
     return formula(c, length, int(p) // 2)
 

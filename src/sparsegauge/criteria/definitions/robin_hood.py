@@ -19,6 +19,7 @@ from ..lies import add_float_lie, wave
 
 HALF, QUARTER = Fraction(1, 2), Fraction(1, 4)
 SHARES = (QUARTER, Fraction(1, 8), Fraction(3, 8), Fraction(1, 100), Fraction(49, 100))
+HALF_ANGLE_TANGENTS = tuple(Fraction(1, k) for k in (3, 5, 10, 100))
 SIMPLE_SHARES = (QUARTER, Fraction(1, 3), Fraction(1, 5), Fraction(1, 10))
 
 
@@ -79,6 +80,56 @@ class RobinHood(Criterion):
         """Return the values after the transfer too: they are the ones that get long."""
         after = [v for step in self.steps(*case) for v, _ in step[1]]
         return super().written_numbers(case) + after
+
+
+class RobinHoodInEnergy(RobinHood):
+    """Robin Hood for transfers of energy c^2 instead of magnitude c: S must fall.
+
+    Kurtosis, negentropy and the Box-Cox measures obey it: Wang, Zhong, Li and Peng (2021) prove it for envelopes.
+    It is a second reading and not among the criteria by default; ``CRITERIA.add(RobinHoodInEnergy())`` registers it.
+    """
+
+    key = "P3_energy"
+    name = "Robin Hood, in energy"
+    statement = "S(c with c_i^2 + a and c_j^2 - a) < S(c) for c_j > c_i, 0 < a < (c_j^2 - c_i^2)/2"
+    transformation = "energy a goes from a larger coefficient to a smaller one"
+    source = "Wang, Zhong, Li and Peng (2021)"
+    variant_of = "P3"
+
+    def moves(self, c: Signal) -> Iterator[Move]:
+        """Rotate each pair of values by rational angles, which keeps the sum of their squares rational."""
+        for i, j in combinations(range(len(c)), 2):
+            yield from ((i, j, tangent) for tangent in HALF_ANGLE_TANGENTS)
+
+    def steps(self, c: Signal, move: Move) -> list[Step]:
+        """Rotate (c_i, c_j) by the angle whose half has this tangent, as far as the two do not change places."""
+        i, j, t = move
+        low, high = c[i][0], c[j][0]
+        cosine, sine = (1 - t * t) / (1 + t * t), 2 * t / (1 + t * t)
+        raised, lowered = cosine * low + sine * high, cosine * high - sine * low
+        if not low < raised < lowered < high:
+            return []
+        return [(c, replace_one(replace_one(c, j, lowered), i, raised))]
+
+    def check_step(self, before: Signal, after: Signal) -> None:
+        """Require that two coefficients come closer and keep the sum of their squares."""
+        removed, added = difference(before, after)
+        require(len(removed) == len(added) == 2, "exactly two coefficients change")
+        (low, high), (raised, lowered) = removed, added
+        require(low < raised < lowered < high, "the two come closer and do not change places")
+        require(low**2 + high**2 == raised**2 + lowered**2, "what energy one gives the other gets")
+
+    def hard_cases(self, longest: int) -> Iterable[Case]:
+        """Return none: the families of P3 are made of transfers of magnitude."""
+        return ()
+
+    def function_cases(self, subject: CallableSubject, rng: np.random.Generator, count: int) -> Iterable[Case]:
+        """Return extreme signals only."""
+        return Criterion.function_cases(self, subject, rng, count)
+
+    def simpler_moves(self, move: Move) -> Iterator[Move]:
+        """Return simpler angles."""
+        yield from ((*move[:2], tangent) for tangent in HALF_ANGLE_TANGENTS)
 
 
 def floor_and_spike(longest: int) -> Iterator[Case]:
