@@ -69,7 +69,7 @@ def test_it_applies_to_functions_and_on_the_command_line(capsys):
 def test_what_is_stored_and_what_the_paper_claims_stays_the_same(charity):
     audit = sg.audit("neg_l1", criteria=[charity.key], budget=20)
     laws = importlib.import_module("sparsegauge.report.laws")
-    assert charity not in laws.gather_laws.__wrapped__().criteria
+    assert charity not in laws.gather_laws().criteria
     assert "P12" not in [claim.key for claim in sg.audit_paper()]
     assert sg.Audit.from_json(audit.to_json()) == audit
 
