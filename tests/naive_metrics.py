@@ -314,6 +314,79 @@ def theil(c):
     return z_log_z(c)
 
 
+@twin
+def generalised_entropy(c, alpha=2):
+    z = [v / mean(c) for v in c]
+    if alpha == 1:
+        return z_log_z(c)
+    if alpha <= 0 and c[0] == 0:
+        return mpf(inf)
+    if alpha == 0:
+        return -mean(mpmath.log(v) for v in z)
+    return mean(v**alpha - 1 for v in z) / (alpha * (alpha - 1))
+
+
+@twin
+def mean_log_deviation(c):
+    return generalised_entropy(c, alpha=0)
+
+
+@twin
+def coefficient_of_variation(c):
+    middle = mean(c)
+    return mpmath.sqrt(mean((v - middle) ** 2 for v in c)) / middle
+
+
+@twin
+def spectral_flatness(c):
+    return geometric_mean(c) / mean(c)
+
+
+@twin
+def crest_factor(c):
+    return c[-1] / mpmath.sqrt(mean(v**2 for v in c))
+
+
+# From ecology and physics
+
+
+def shares(c):
+    return [v / fsum(c) for v in c if v]
+
+
+@twin
+def hill(c, q=1):
+    t = shares(c)
+    if q == 1:
+        return mpmath.exp(-fsum(v * mpmath.log(v) for v in t))
+    return 1 / max(t) if q == inf else fsum(v**q for v in t) ** (1 / (1 - q))
+
+
+@twin
+def renyi(c, q=2):
+    return mpmath.log(hill(c, q=q))
+
+
+@twin
+def tsallis(c, q=2):
+    return renyi(c, q=1) if q == 1 else (1 - fsum(v**q for v in shares(c))) / (q - 1)
+
+
+@twin
+def participation_ratio(c):
+    return fsum(v**2 for v in c) ** 2 / fsum(v**4 for v in c)
+
+
+@twin
+def herfindahl(c):
+    return fsum(v**2 for v in shares(c))
+
+
+@twin
+def berger_parker(c):
+    return max(shares(c))
+
+
 # By hand: metric, parameters, signal, value. Mostly of [0, 0, 3, 4] (N = 4, |c|_1 = 7, |c|_2 = 5), of four equal ones
 # and of a single spike
 
@@ -321,6 +394,42 @@ def theil(c):
 QUAD, EQUAL, SPIKE = [0, 0, 3, -4], [2, -2, 2, 2], [0, -5, 0, 0]
 
 BY_HAND: list[tuple[str, dict[str, float], list[float], Any]] = [
+    ("generalised_entropy", {}, QUAD, Fraction(4 * 25, 49) / 2 - Fraction(1, 2)),
+    ("generalised_entropy", {"alpha": 1.0}, SPIKE, log(4)),
+    ("generalised_entropy", {"alpha": 0.5}, SPIKE, (Fraction(1, 2) - 1) / Fraction(-1, 4)),
+    ("generalised_entropy", {"alpha": -1.0}, [1, 3], (mpf(2) / 1 + mpf(2) / 3) / 4 - mpf(1) / 2),
+    ("generalised_entropy", {"alpha": 0.0}, QUAD, inf),
+    ("mean_log_deviation", {}, [1, 3], log(2) - log(3) / 2),
+    ("mean_log_deviation", {}, EQUAL, 0),
+    ("mean_log_deviation", {}, SPIKE, inf),
+    ("coefficient_of_variation", {}, [1, 3], Fraction(1, 2)),
+    ("coefficient_of_variation", {}, EQUAL, 0),
+    ("coefficient_of_variation", {}, SPIKE, sqrt(3)),
+    ("spectral_flatness", {}, [1, -4], Fraction(4, 5)),
+    ("spectral_flatness", {}, EQUAL, 1),
+    ("spectral_flatness", {}, SPIKE, 0),
+    ("crest_factor", {}, QUAD, Fraction(4 * 2, 5)),
+    ("crest_factor", {}, EQUAL, 1),
+    ("crest_factor", {}, SPIKE, 2),
+    ("hill", {}, EQUAL, 4),
+    ("hill", {"q": 2.0}, QUAD, Fraction(49, 25)),
+    ("hill", {"q": 0.0}, QUAD, 2),
+    ("hill", {"q": inf}, QUAD, Fraction(7, 4)),
+    ("renyi", {}, QUAD, log(Fraction(49, 25))),
+    ("renyi", {"q": 1.0}, EQUAL, log(4)),
+    ("renyi", {}, SPIKE, 0),
+    ("tsallis", {}, QUAD, 1 - Fraction(25, 49)),
+    ("tsallis", {"q": 0.0}, QUAD, 1),
+    ("tsallis", {"q": 1.0}, EQUAL, log(4)),
+    ("participation_ratio", {}, QUAD, Fraction(625, 337)),
+    ("participation_ratio", {}, EQUAL, 4),
+    ("participation_ratio", {}, SPIKE, 1),
+    ("herfindahl", {}, QUAD, Fraction(25, 49)),
+    ("herfindahl", {}, EQUAL, Fraction(1, 4)),
+    ("herfindahl", {}, SPIKE, 1),
+    ("berger_parker", {}, QUAD, Fraction(4, 7)),
+    ("berger_parker", {}, EQUAL, Fraction(1, 4)),
+    ("berger_parker", {}, SPIKE, 1),
     ("gds", {}, QUAD, 1 - Fraction(49, 4 * 25)),
     ("gds", {"order": 1}, [1, 3], Fraction(3 - 1, 2 * 4)),
     ("gds", {"order": 3}, [1, 3], Fraction(2**3, 2 * (1 + 27))),

@@ -46,6 +46,10 @@ class Damaged(Exception):
     """A part of a store cannot be trusted; the message says why, and the next run computes it again."""
 
 
+class NotRegularFile(Exception):
+    """A path is a link, a pipe, a directory or a device where a regular file has to be."""
+
+
 class Irrational(Exception):
     """In exact arithmetic: the value is not a fraction, cannot be seen to be one, or is too long a one."""
 

@@ -16,11 +16,13 @@ from sparsegauge._arrays import Parameter
 NAMES = [
     "gds",
     "l0", "l0_eps", "neg_l1", "neg_lp", "neg_tanh", "neg_log", "neg_lp_neg",
-    "l2_l1", "kappa4", "kurtosis", "hoyer", "pastor", "treves_rolls", "neg_numerical_sparsity", "d_norm", "pq_mean",
-    "pq_index",
+    "l2_l1", "kappa4", "kurtosis", "hoyer", "pastor", "treves_rolls", "neg_numerical_sparsity", "d_norm",
+    "crest_factor", "pq_mean", "pq_index",
     "gini", "gi2", "gi3", "ggi", "fggi", "pfgi1", "pfgi2", "pfgi3", "s_gini", "u_theta",
     "h_g", "neg_h_s", "h_s", "neg_h_s_prime", "h_s_prime", "negentropy", "box_cox",
-    "gm_am", "hoover", "atkinson", "theil",
+    "gm_am", "hoover", "atkinson", "theil", "generalised_entropy", "mean_log_deviation", "coefficient_of_variation",
+    "spectral_flatness",
+    "hill", "renyi", "tsallis", "participation_ratio", "herfindahl", "berger_parker",
 ]  # fmt: skip
 PARAMETERS = {
     "gds": {"order": "1 <= order <= inf"},
@@ -39,7 +41,12 @@ PARAMETERS = {
     "box_cox": {"l": "l > -1"},
     "pq_index": {"p": "p > 0", "q": "q > 0"},
     "atkinson": {"epsilon": "epsilon > 0"},
+    "generalised_entropy": {"alpha": "any finite alpha"},
+    "hill": {"q": "0 <= q <= inf"},
+    "renyi": {"q": "0 <= q <= inf"},
+    "tsallis": {"q": "q >= 0"},
 }
+SMALLER = {"h_s", "h_s_prime", "spectral_flatness", "hill", "renyi", "tsallis", "participation_ratio"}
 ABSOLUTE = {  # these depend on the unit of the signal
     "l0_eps", "neg_l1", "neg_lp", "neg_tanh", "neg_log", "neg_lp_neg", "h_g", "neg_h_s_prime", "h_s_prime",
 }  # fmt: skip
@@ -47,6 +54,7 @@ SCALE_INVARIANT = [name for name in NAMES if name not in ABSOLUTE]
 ZERO_FOR_EQUAL = [
     "gds", "gini", "hoyer", "pastor", "gi2", "gi3", "ggi", "fggi", "pfgi1", "pfgi2", "pfgi3", "s_gini",
     "negentropy", "box_cox", "gm_am", "pq_index", "treves_rolls", "hoover", "atkinson", "theil", "u_theta",
+    "generalised_entropy", "mean_log_deviation", "coefficient_of_variation",
 ]  # fmt: skip
 
 # where a metric takes another way than at its defaults
@@ -65,6 +73,10 @@ OTHER = [
     ("box_cox", {"l": 0.0}),
     ("atkinson", {"epsilon": 1.0}),
     ("atkinson", {"epsilon": 2.5}),
+    ("generalised_entropy", {"alpha": 0.5}),
+    ("hill", {"q": 2.0}),
+    ("renyi", {"q": 1.0}),
+    ("tsallis", {"q": 0.5}),
 ]
 CASES = [pytest.param(name, {}, id=name) for name in NAMES]
 CASES += [pytest.param(name, values, id=f"{name}-{values}") for name, values in OTHER]
@@ -106,7 +118,7 @@ class TestNames:
         assert metric.reference
         assert metric.exact is not None
         assert metric.claims <= {f"P{k}" for k in range(1, 12)}
-        assert metric.sparser == ("smaller" if name in ("h_s", "h_s_prime") else "larger")
+        assert metric.sparser == ("smaller" if name in SMALLER else "larger")
 
     @pytest.mark.parametrize(
         ("alias", "name"),
@@ -180,10 +192,9 @@ class TestParameters:
             parameters=[p.replace(annotation=p.empty) for p in found.parameters.values()],
             return_annotation=inspect.Signature.empty,
         )
-        assert (
-            str(bare)
-            == f"(x, *, {own}axis=-1, keepdims=False, nan_policy='propagate', weights=None, center=None, zero=nan)"
-        )
+        words = "".join(f", {key}='{value.default}'" for key, value in sg.METRICS[name].options.items())
+        common = "axis=-1, keepdims=False, nan_policy='propagate', weights=None, center=None, zero=nan"
+        assert str(bare) == f"(x, *, {own}{common}{words})"
 
     def test_ends(self):
         half_open = Parameter("p", 0.5, low=0, high=1, high_included=True)

@@ -48,11 +48,13 @@ SCALE_INVARIANT = [name for name in TWINS if name not in NOT_SCALE_INVARIANT]
 # ggi and fggi are at a = 1
 NOT_CLONE_INVARIANT = {"l0", "l2_l1", "kappa4", "neg_h_s", "h_s", "hoyer", "ggi", "fggi", "d_norm"}
 NOT_CLONE_INVARIANT |= {"neg_numerical_sparsity", "treves_rolls"}
+NOT_CLONE_INVARIANT |= {"hill", "renyi", "tsallis", "participation_ratio", "herfindahl", "berger_parker"}
 CLONE_INVARIANT = [name for name in SCALE_INVARIANT if name not in NOT_CLONE_INVARIANT]
 
 # The other scale-invariant metrics are of order 1, by subtraction
 NOT_CANCELLING = {"gds", "l0", "l2_l1", "kappa4", "pq_mean", "gini", "gi2", "gi3", "d_norm", "treves_rolls"}
-NOT_CANCELLING |= {"neg_numerical_sparsity"}
+NOT_CANCELLING |= {"neg_numerical_sparsity", "hill", "participation_ratio", "herfindahl", "berger_parker"}
+NOT_CANCELLING |= {"crest_factor", "spectral_flatness"}
 CANCELLING = {name for name in SCALE_INVARIANT if name not in NOT_CANCELLING}
 
 # Across each range, the ends that belong to it and the values at which a formula changes
@@ -73,6 +75,10 @@ PARAMETERS: dict[str, list[Parameters]] = {
     "box_cox": [{"l": power} for power in (0.5, -0.9, -0.5, 0.0, 1.0, 2.0, 10.0)],
     "pq_index": [{"p": p, "q": q} for p, q in [(0.5, 1.0), (1.0, 2.0), (0.1, 0.2), (2.0, 10.0), (0.1, 50.0)]],
     "atkinson": [{"epsilon": e} for e in (0.5, 0.1, 1.0, 2.0, 10.0)],
+    "generalised_entropy": [{"alpha": a} for a in (2.0, 0.0, 0.5, 1.0, -1.0, 5.0)],
+    "hill": [{"q": q} for q in (1.0, 0.0, 0.5, 2.0, 10.0, inf)],
+    "renyi": [{"q": q} for q in (2.0, 0.0, 0.5, 1.0, 10.0, inf)],
+    "tsallis": [{"q": q} for q in (2.0, 0.0, 0.5, 1.0, 10.0)],
 }
 
 # Where a formula as it stands loses digits, (mean c^p)^(1/p) say

@@ -45,6 +45,10 @@ PARAMETERS: dict[str, list[Parameters]] = {
     "box_cox": [{"l": power} for power in (0.5, -0.5, 0.0, 1.0, 2.0, 10.0)],
     "pq_index": [{"p": p, "q": q} for p, q in [(0.5, 1.0), (1.0, 2.0), (2.0, 10.0)]],
     "atkinson": [{"epsilon": e} for e in (0.5, 0.1, 1.0, 2.0, 10.0)],
+    "generalised_entropy": [{"alpha": a} for a in (2.0, 0.0, 0.5, 1.0, -1.0, 5.0)],
+    "hill": [{"q": q} for q in (1.0, 0.0, 0.5, 2.0, 10.0, math.inf)],
+    "renyi": [{"q": q} for q in (2.0, 0.0, 0.5, 1.0, 10.0, math.inf)],
+    "tsallis": [{"q": q} for q in (2.0, 0.0, 0.5, 1.0, 10.0)],
 }
 # where powers leave the range although the metric does not
 LARGE: list[tuple[str, Parameters]] = [
@@ -76,6 +80,8 @@ def magnitude(name: str, x: np.ndarray, want: float) -> float:
         return float(np.sum(np.abs(2 * np.log(c))))
     if name in ("h_s_prime", "neg_h_s_prime"):
         return min(math.fsum(np.abs(2 * (c / 2**20) * np.log(c))), 2.0**1000) * 2**20
+    if name in ("renyi", "tsallis"):
+        return max(1.0, abs(want))
     return abs(want + 3) if name == "kurtosis" else 1.0 if name == "u_theta" else abs(want)
 
 

@@ -27,6 +27,8 @@ class Parameter:
 
     def __str__(self) -> str:
         """The range, as in "0 < p <= 1"."""
+        if self.low == -math.inf and self.high == math.inf:
+            return f"any finite {self.name}"
         below, above = "<=" if self.low_included else "<", "<=" if self.high_included else "<"
         if self.high == math.inf and not self.high_included:
             return f"{self.name} {below.replace('<', '>')} {self.low:g}"

@@ -7,6 +7,8 @@ import stat
 from pathlib import Path
 from typing import Any
 
+from ..errors import NotRegularFile
+
 try:
     import fcntl
 except ImportError:  # Windows
@@ -70,7 +72,3 @@ def read_regular(path: Path) -> bytes:
     """Return the content of a regular file; see `open_regular`."""
     with os.fdopen(open_regular(path), "rb") as file:
         return file.read()
-
-
-class NotRegularFile(Exception):
-    """A path is a link, a pipe, a directory or a device where a regular file has to be."""

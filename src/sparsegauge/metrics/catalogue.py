@@ -9,7 +9,7 @@ from __future__ import annotations
 import importlib
 import math
 import re
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Any, Literal
 
 from numpy.typing import ArrayLike
@@ -19,9 +19,10 @@ from ..errors import InvalidInput
 from .exact import Formula
 from .lemmas import NOTHING
 from .metric import Axis, Center, Kernel, Metric, MetricFunction, Options, Proofs, Values
+from .table import MetricTable
 
 # The modules that define the metrics of the package. Their order is the order of all tables.
-FAMILIES = ("gds", "penalties", "norms", "gini_family", "entropies", "inequality")
+FAMILIES = ("gds", "penalties", "norms", "gini_family", "entropies", "inequality", "diversity")
 
 
 def _squeezed(name: str) -> str:
@@ -211,7 +212,7 @@ def metric(
 
 def measure(
     x: ArrayLike,
-    name: str,
+    metric: str | Sequence[str | tuple[str, Mapping[str, float]]],
     *,
     axis: Axis = -1,
     keepdims: bool = False,
@@ -222,7 +223,23 @@ def measure(
     dim: Any = None,
     **parameters: float,
 ) -> Any:
-    """Measure an array by the metric of that name or alias in the catalogue `METRICS`.
+    """Measure an array by one metric of the catalogue `METRICS`, or by several.
+
+    Parameters
+    ----------
+    x : array_like
+        As every metric takes it.
+    metric : str or sequence
+        The name or an alias of a metric; or several of them, each a name or a pair of a name and its parameters.
+    axis, keepdims, nan_policy, weights, center, zero, dim
+        The options of every metric; see `gds`.
+    **parameters : float
+        Those of the one metric.
+
+    Returns
+    -------
+    float, ndarray or MetricTable
+        What the metric returns; for several metrics, a mapping from names to values that prints as a table.
 
     Examples
     --------
@@ -231,7 +248,35 @@ def measure(
     0.75
     >>> sg.measure([0, 0, 0, 5], "pq index", p=0.5, q=2)
     0.875
+    >>> print(sg.measure([[0, 0, 0, 5], [0, 0, 3, 4]], ["gini", "hoyer", ("gds", {"order": 4})]))
+        gini  hoyer  gds order=4
+        0.75      1         0.75
+    0.535714    0.6     0.500742
     """
-    found = METRICS.find(name)
+    if parameters and not isinstance(metric, str):
+        raise InvalidInput(
+            f"parameters of several metrics go into the list, as in [('gds', {{'order': 4}})]; got {parameters}"
+        )
     options = Options(axis=axis, keepdims=keepdims, nan_policy=nan_policy, weights=weights, center=center, zero=zero)
-    return found.function(x, dim=dim, **options, **found.check(parameters))
+    if isinstance(metric, str):
+        found = METRICS.find(metric)
+        return found.function(x, dim=dim, **options, **found.check(parameters))
+    chosen = choose_metrics(metric)
+    return MetricTable({label: found.function(x, dim=dim, **options, **own) for label, (found, own) in chosen.items()})
+
+
+def choose_metrics(metrics: Any) -> dict[str, tuple[Metric, dict[str, Any]]]:
+    """Return several metrics with all their parameters, by the label of their column: "gini", "gds order=4"."""
+    if isinstance(metrics, str | bytes) or not isinstance(metrics, Iterable):
+        raise InvalidInput(f"metrics are a sequence of names, or of (name, parameters), got {metrics!r}; pass a list")
+    chosen = {}
+    for entry in metrics:
+        name, given = entry if isinstance(entry, tuple) and len(entry) == 2 else (entry, {})
+        if not isinstance(given, Mapping):
+            raise InvalidInput(f"a metric is a name or a pair (name, parameters), got {entry!r}")
+        found = METRICS.find(name)
+        label = " ".join([found.name, *(f"{key}={value:g}" for key, value in given.items())])
+        chosen[label] = found, found.check(given)
+    if not chosen:
+        raise InvalidInput(f"at least one metric is needed, got {metrics!r}; there are {', '.join(METRICS)}")
+    return chosen

@@ -6,14 +6,16 @@ its relatives are in `gini_family`.
 
 from __future__ import annotations
 
+import math
 from fractions import Fraction
 from typing import Any
 
 import numpy as np
 
-from .._arrays import Array, Parameter
+from .._arrays import Array, Choice, Parameter
+from ..errors import Undefined
 from .catalogue import metric
-from .exact import Arithmetic, Pairs, length, mean_log, plain_sum, power_sum
+from .exact import Arithmetic, Pairs, length, mean_log, plain_sum, power_sum, total
 from .lemmas import INVARIANT, LENGTH, MAJORISED, MEANS, SCHUR, Laws
 from .statistics import Rows
 
@@ -148,3 +150,144 @@ def theil(row: Rows) -> Array:
     True
     """
     return row.theil() - row.log_density
+
+
+def _generalised_entropy(k: Arithmetic, c: Pairs, alpha: Any) -> Any:
+    if alpha == 1:
+        return _theil(k, c)
+    n = length(c)
+    if alpha <= 0 and c[0][0] == 0:
+        raise Undefined
+    if alpha == 0:
+        return k.log(plain_sum(c) / n) - total(k, c, k.log) / n
+    ratio = k.power(n, alpha - 1) * power_sum(k, c, alpha) / k.power(plain_sum(c), alpha)
+    return (ratio - 1) / k.of(alpha * (alpha - 1))
+
+
+def _generalised_entropy_laws(alpha: float) -> Laws:
+    if alpha > 0:
+        return {**SCHUR, **MEANS, **LENGTH}
+    return {law: lemma for law, lemma in {**SCHUR, **MEANS}.items() if law not in ("P9", "P11")}  # inf with a zero
+
+
+@metric(
+    formula="mean(z^alpha - 1) / (alpha (alpha - 1)), z = c/mean c",
+    meaning="a family from the mean log deviation (alpha = 0) over the Theil index (1) to half the squared coefficient "
+    "of variation (2)",
+    reference="Shorrocks (1980), The class of additively decomposable inequality measures, Econometrica 48(3), 613-625",
+    parameters=[
+        Parameter(
+            "alpha", 2.0, meaning="The larger, the more large coefficients count; up to 0 any zero makes it infinite."
+        )
+    ],
+    proofs=_generalised_entropy_laws,
+    exact=_generalised_entropy,
+    aliases=["generalized_entropy", "ge"],
+)
+def generalised_entropy(row: Rows, alpha: float) -> Array:
+    r"""Return the generalised entropy index GE(alpha).
+
+    .. math:: \frac{1}{\alpha(\alpha-1)} \frac1N \sum (z_i^\alpha - 1), \quad z_i = c_i/\bar c
+
+    Examples
+    --------
+    >>> import sparsegauge as sg
+    >>> sg.generalised_entropy([0, 0, 0, 5])
+    1.5
+    """
+    return _row_generalised_entropy(row, alpha)
+
+
+def _row_generalised_entropy(row: Rows, alpha: float) -> Array:
+    if alpha == 1:
+        return row.theil() - row.log_density
+    if alpha == 0:
+        return np.where(row.n < row.N, math.inf, -row.log_power_mean(0.0))
+    values = np.expm1((1.0 - alpha) * row.log_density + alpha * row.log_power_mean(alpha)) / (alpha * (alpha - 1.0))
+    return np.where(row.n < row.N, math.inf, values) if alpha < 0 else values
+
+
+def _mean_log_deviation(k: Arithmetic, c: Pairs) -> Any:
+    return _generalised_entropy(k, c, 0)
+
+
+@metric(
+    formula="-mean(log z), z = c/mean c",
+    meaning="the mean distance, in logarithms, below the mean: infinite with any zero",
+    reference="Theil (1967), Economics and Information Theory, North-Holland",
+    proofs=_generalised_entropy_laws(0.0),
+    exact=_mean_log_deviation,
+    aliases=["theil_l", "mld"],
+)
+def mean_log_deviation(row: Rows) -> Array:
+    r"""Return the mean log deviation, :math:`-\frac1N \sum \log z_i, z_i = c_i / \bar c`; inf with any zero.
+
+    Examples
+    --------
+    >>> import sparsegauge as sg
+    >>> sg.mean_log_deviation([1, 1]), sg.mean_log_deviation([0, 1])
+    (0.0, inf)
+    """
+    return _row_generalised_entropy(row, 0.0)
+
+
+def _coefficient_of_variation(k: Arithmetic, c: Pairs) -> Any:
+    return k.sqrt(length(c) * power_sum(k, c, 2) / k.of(plain_sum(c)) ** 2 - 1)
+
+
+@metric(
+    formula="std c / mean c",
+    meaning="the standard deviation of the magnitudes over their mean",
+    reference="Pearson (1896), Phil. Trans. R. Soc. A 187, 253-318",
+    proofs={**SCHUR, **MEANS, **LENGTH},
+    exact=_coefficient_of_variation,
+    aliases=["cv"],
+    options=[
+        Choice(
+            "variance",
+            "population",
+            ("population", "sample"),
+            "``population`` divides by N, ``sample`` by N - 1 (and gives 0 for N = 1).",
+        )
+    ],
+)
+def coefficient_of_variation(row: Rows, variance: str) -> Array:
+    r"""Return the coefficient of variation of the magnitudes, :math:`\sigma_c / \bar c`, from 0 to :math:`\sqrt{N-1}`.
+
+    Examples
+    --------
+    >>> import sparsegauge as sg
+    >>> sg.coefficient_of_variation([1, 3]), round(sg.coefficient_of_variation([1, 3], variance="sample"), 6)
+    (0.5, 0.707107)
+    """
+    values = np.sqrt(2.0 * _row_generalised_entropy(row, 2.0))
+    if variance == "population":
+        return values
+    return np.where(row.N > 1, values * np.sqrt(row.N / (row.N - 1.0)), 0.0)
+
+
+def _spectral_flatness(k: Arithmetic, c: Pairs) -> Any:
+    return 1 - _gm_am(k, c)
+
+
+@metric(
+    formula="GM/AM, the geometric over the arithmetic mean",
+    meaning="how flat a spectrum is: 1 for equal coefficients, 0 with any zero",
+    reference="Gray and Markel (1974), IEEE Trans. Acoust. Speech Signal Process. 22(3), 207-217",
+    sparser="smaller",
+    proofs={law: lemma for law, lemma in {**INVARIANT, **MEANS}.items() if law != "P9"},
+    exact=_spectral_flatness,
+    aliases=["wiener_entropy"],
+)
+def spectral_flatness(row: Rows) -> Array:
+    r"""Return the spectral flatness, :math:`(\prod c_i)^{1/N} / \bar c`; SMALLER is sparser. It is 1 less `gm_am`.
+
+    It is defined for a power spectrum: pass the squared magnitudes.
+
+    Examples
+    --------
+    >>> import sparsegauge as sg
+    >>> round(sg.spectral_flatness([1, 4]), 12)
+    0.8
+    """
+    return np.where(row.n < row.N, 0.0, np.exp(row.log_power_mean(0.0)))

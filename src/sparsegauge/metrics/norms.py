@@ -224,6 +224,30 @@ def d_norm(row: Rows) -> Array:
     return row.top / np.sqrt(row.squares)
 
 
+def _crest_factor(k: Arithmetic, c: Pairs) -> Any:
+    return k.sqrt(length(c)) * _d_norm(k, c)
+
+
+@metric(
+    formula="max c / sqrt(mean c^2)",
+    meaning="the peak of a signal over its root mean square: 1 for equal magnitudes, sqrt(N) for a single non-zero",
+    reference="the peak over the root mean square, standard in vibration analysis and electrical engineering",
+    proofs={**MAJORISED, **MEANS, **LENGTH, "P5": "to the largest", "P7": "to the largest"},
+    exact=_crest_factor,
+    aliases=["peak_to_average"],
+)
+def crest_factor(row: Rows) -> Array:
+    r"""Return the crest factor, :math:`\max c / \sqrt{\overline{c^2}}`, from 1 to :math:`\sqrt N`.
+
+    Examples
+    --------
+    >>> import sparsegauge as sg
+    >>> sg.crest_factor([0, 0, 0, 5])
+    2.0
+    """
+    return row.top * np.sqrt(row.N / row.squares)
+
+
 def _pq_mean(k: Arithmetic, c: Pairs, p: Any, q: Any) -> Any:
     n = length(c)
     return -k.power(power_sum(k, c, p) / n, 1 / p) / k.power(power_sum(k, c, q) / n, 1 / q)

@@ -189,6 +189,23 @@ class Rows:
         _dispatch.over_rows(signals, kernel, out)
         return out
 
+    def relative_to_top(self, function: Callable[[Array], Array]) -> tuple[Array, Array]:
+        """Return R = sum r - 1 and sum r f(log r), r = c/max c: what is beside the largest coefficient, accurately.
+
+        The function is called with log r of the non-zeros, and must be zero at log 1.
+        """
+        stored = np.diff(self._signals.starts)
+        rows = np.flatnonzero(stored)
+        beside, terms = np.zeros((2, len(stored)))
+        if len(rows):
+            starts = self._signals.starts[rows]
+            last = starts + stored[rows] - 1
+            r = self._sorted / np.repeat(self._sorted[last], stored[rows])
+            values = np.where(r > 0.0, r * function(np.log(np.where(r > 0.0, r, 1.0))), 0.0)
+            r[last] = 0.0
+            beside[rows], terms[rows] = np.add.reduceat(r, starts), np.add.reduceat(values, starts)
+        return beside, terms
+
     def weighted_by_rank(self, weights: Weights, p: float = 1.0) -> tuple[Array, Array]:
         """Return G = 1 - (w . c^p)/mean c^p for weights that fall with the rank and add up to 1; and log(1 - G)."""
         signals = self._signals

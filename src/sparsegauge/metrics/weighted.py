@@ -188,6 +188,18 @@ class WeightedRows(Rows):
 
         return self._of_each(narrowest)
 
+    def relative_to_top(self, function: Callable[[Array], Array]) -> tuple[Array, Array]:
+        """Return R = sum r - 1 and sum r f(log r), r = c/max c."""
+
+        def beside(row: WeightedRow) -> float:
+            return float(row.w[-1] - 1.0) + float(row.w[:-1] @ (row.c[:-1] / row.c[-1]))
+
+        def terms(row: WeightedRow) -> float:
+            r = row.c / row.c[-1]
+            return float(row.w @ (r * function(np.log(r))))
+
+        return self._of_each(beside), self._of_each(terms)
+
     def weighted_by_rank(self, weights: Weights, p: float = 1.0) -> tuple[Array, Array]:
         """Return G = 1 - (w . c^p)/mean c^p for weights that fall with the rank and add up to 1; and log(1 - G)."""
         if not isinstance(weights, TailPowers):

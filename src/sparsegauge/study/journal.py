@@ -19,7 +19,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from .._platform.files import make_directory, sync_directory
-from .._platform.locks import NotRegularFile, open_regular, read_regular
+from .._platform.locks import open_regular, read_regular
+from ..errors import NotRegularFile
 
 FOLDER = "journal"
 

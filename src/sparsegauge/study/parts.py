@@ -13,8 +13,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .._platform.extras import import_extra
-from .._platform.locks import NotRegularFile, read_regular
-from ..errors import Damaged
+from .._platform.locks import read_regular
+from ..errors import Damaged, NotRegularFile
 from .axes import Cell, Columns, Grid
 
 MEASURED = {"mse": "float64", "relative_error": "float64", "success": "bool", "nit": "int64"}

@@ -273,3 +273,78 @@ def atkinson(row: Coefficients, epsilon: float) -> Any:
 @_portable
 def theil(row: Coefficients) -> Any:
     return row.ratios.theil()
+
+
+@_portable
+def generalised_entropy(row: Coefficients, alpha: float) -> Any:
+    if alpha == 1:
+        return theil(row)
+    mean = row.ratios.log_power_mean(alpha)
+    values = -mean if alpha == 0 else row.xp.expm1(alpha * mean) / (alpha * (alpha - 1.0))
+    return row.xp.where(row.any_zero, row.xp.full_like(values, math.inf), values) if alpha <= 0 else values
+
+
+@_portable
+def mean_log_deviation(row: Coefficients) -> Any:
+    return generalised_entropy(row, 0.0)
+
+
+@_portable
+def coefficient_of_variation(row: Coefficients, variance: str = "population") -> Any:
+    values = row.xp.sqrt(2.0 * generalised_entropy(row, 2.0))
+    return values if variance == "population" else values * math.sqrt(row.N / max(row.N - 1, 1))
+
+
+@_portable
+def spectral_flatness(row: Coefficients) -> Any:
+    values = row.xp.exp(row.ratios.log_power_mean(0.0))
+    return row.xp.where(row.any_zero, row.xp.zeros_like(values), values)
+
+
+# From ecology and physics
+
+
+def _log_hill(row: Coefficients, q: float) -> Any:
+    if q == 0:
+        return safe_log(row.xp, row.count(row.raw != 0))
+    if math.isinf(q):
+        return row.xp.log(row.l1 / row.top)
+    rest = -row.ratios.theil() if q == 1 else q / (1.0 - q) * row.ratios.log_power_mean(q)
+    return math.log(row.N) + rest
+
+
+@_portable
+def hill(row: Coefficients, q: float) -> Any:
+    return row.xp.exp(_log_hill(row, q))
+
+
+@_portable
+def renyi(row: Coefficients, q: float) -> Any:
+    values = _log_hill(row, q)
+    return row.xp.where(values > 0, values, row.xp.zeros_like(values))
+
+
+@_portable
+def tsallis(row: Coefficients, q: float) -> Any:
+    values = renyi(row, q)
+    return values if q == 1 else row.xp.expm1((1.0 - q) * values) / (1.0 - q)
+
+
+@_portable
+def participation_ratio(row: Coefficients) -> Any:
+    return row.squares**2 / row.fourths
+
+
+@_portable
+def herfindahl(row: Coefficients) -> Any:
+    return row.squares / row.l1**2
+
+
+@_portable
+def berger_parker(row: Coefficients) -> Any:
+    return row.top / row.l1
+
+
+@_portable
+def crest_factor(row: Coefficients) -> Any:
+    return row.top * row.xp.sqrt(row.N / row.squares)

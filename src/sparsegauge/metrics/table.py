@@ -1,0 +1,54 @@
+"""Several metrics of the same signals, as a table."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+import numpy as np
+
+from .._arrays import Array
+from .metric import Values
+
+
+class MetricTable(Mapping[str, Values]):
+    """The values of several metrics of the same signals, by the name of the metric.
+
+    `str` of it is a text table. ``to_array()`` stacks the values along a first axis, and ``to_frame()`` gives a pandas
+    DataFrame with one row per signal and one column per metric.
+    """
+
+    def __init__(self, values: Mapping[str, Values]) -> None:
+        self._values = dict(values)
+
+    def __getitem__(self, name: str) -> Values:
+        """Return the values of one metric."""
+        return self._values[name]
+
+    def __iter__(self) -> Iterator[str]:
+        """Iterate over the names of the columns."""
+        return iter(self._values)
+
+    def __len__(self) -> int:
+        """Return the number of columns."""
+        return len(self._values)
+
+    def __str__(self) -> str:
+        """A text table: one row per signal, one column per metric."""
+        columns = [[name, *(f"{value:.6g}" for value in np.ravel(values))] for name, values in self._values.items()]
+        widths = [max(map(len, column)) for column in columns]
+        rows = zip(*columns, strict=True)
+        return "\n".join("  ".join(cell.rjust(width) for cell, width in zip(row, widths, strict=True)) for row in rows)
+
+    __repr__ = __str__
+
+    def to_array(self) -> Array:
+        """Return the values in one array, whose first axis runs over the metrics."""
+        return np.array(list(self._values.values()), dtype=np.float64)
+
+    def to_frame(self) -> Any:
+        """Return a pandas DataFrame with one row per signal and one column per metric."""
+        from .._platform.extras import import_extra
+
+        pandas = import_extra("pandas", "to_frame()")
+        return pandas.DataFrame({name: np.ravel(values) for name, values in self._values.items()})
