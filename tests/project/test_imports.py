@@ -1,6 +1,7 @@
-"""Doors open one way: a room imports only from rooms above it (CONTRIBUTING has the map)."""
+"""Imports go one way: a package imports only from packages above it (CONTRIBUTING has the list)."""
 
 import ast
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -11,8 +12,8 @@ import sparsegauge
 
 SOURCE = Path(sparsegauge.__file__).parent
 
-# One line a storey: rooms on the same line do not import each other.
-STOREYS = [
+# Packages on the same line do not import each other.
+LAYERS = [
     ["errors"],
     ["_platform"],
     ["io"],
@@ -32,7 +33,7 @@ STOREYS = [
     ["cli"],
     ["__main__"],
 ]
-HEIGHT = {room: height for height, storey in enumerate(STOREYS) for room in storey}
+HEIGHT = {package: height for height, layer in enumerate(LAYERS) for package in layer}
 # Inside metrics: what chooses kernels knows no metric, nor does the catalogue, in which the families register theirs.
 METRICS = {
     "lemmas": 0, "exact": 0, "references": 0, "_paper_formulas": 0, "_dispatch": 1, "_slopes": 1, "statistics": 1,
@@ -64,16 +65,16 @@ def imports_of(path: Path) -> set[tuple[str, ...]]:
     return {target for target in found if target and not target[0].startswith("__version")}
 
 
-def wrong_doors(path: Path) -> list[str]:
-    room = path.relative_to(SOURCE).with_suffix("").parts
+def wrong_imports(path: Path) -> list[str]:
+    module = path.relative_to(SOURCE).with_suffix("").parts
     wrong = []
     for target in imports_of(path):
-        if target[0] == room[0]:
-            inside = room[0] == "metrics" and len(room) > 1 and len(target) > 1
-            if inside and METRICS.get(target[1], FAMILY) > METRICS.get(room[1], FAMILY):
-                wrong.append(f"{'.'.join(room)} imports {'.'.join(target)}")
-        elif HEIGHT[target[0]] >= HEIGHT[room[0]] or (room[0] == "io" and target[0] not in ("errors", "_platform")):
-            wrong.append(f"{'.'.join(room)} imports {'.'.join(target)}")
+        if target[0] == module[0]:
+            inside = module[0] == "metrics" and len(module) > 1 and len(target) > 1
+            if inside and METRICS.get(target[1], FAMILY) > METRICS.get(module[1], FAMILY):
+                wrong.append(f"{'.'.join(module)} imports {'.'.join(target)}")
+        elif HEIGHT[target[0]] >= HEIGHT[module[0]] or (module[0] == "io" and target[0] not in ("errors", "_platform")):
+            wrong.append(f"{'.'.join(module)} imports {'.'.join(target)}")
     return wrong
 
 
@@ -82,17 +83,19 @@ FILES = [path for path in sorted(SOURCE.rglob("*.py")) if path != SOURCE / "__in
 
 @pytest.mark.parametrize("path", FILES, ids=lambda path: str(path.relative_to(SOURCE)))
 def test_imports_go_upwards_only(path):
-    assert path.relative_to(SOURCE).with_suffix("").parts[0] in HEIGHT, "a new room: give it a storey in the map"
-    assert wrong_doors(path) == []
+    assert path.relative_to(SOURCE).with_suffix("").parts[0] in HEIGHT, (
+        "a new package: give it a line in LAYERS and in CONTRIBUTING"
+    )
+    assert wrong_imports(path) == []
 
 
-def test_the_check_itself_sees_a_wrong_door(tmp_path, monkeypatch):
+def test_the_check_itself_sees_a_wrong_import(tmp_path, monkeypatch):
     fake = tmp_path / "sparsegauge"
     (fake / "metrics").mkdir(parents=True)
     bad = fake / "metrics" / "gds.py"
     bad.write_text("from ..cli import main\nfrom .norms import hoyer\nfrom .._arrays import as_signals\n")
     monkeypatch.setattr(sys.modules[__name__], "SOURCE", fake)
-    assert sorted(wrong_doors(bad)) == ["metrics.gds imports cli", "metrics.gds imports metrics.norms"]
+    assert sorted(wrong_imports(bad)) == ["metrics.gds imports cli", "metrics.gds imports metrics.norms"]
 
 
 def test_importing_the_package_loads_nothing_heavy():
@@ -101,3 +104,19 @@ def test_importing_the_package_loads_nothing_heavy():
         "print([m for m in ('numpy', 'numba', 'scipy', 'matplotlib', 'sklearn', 'pandas', 'pywt') if m in sys.modules])"
     )
     assert subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout == "[]\n"
+
+
+def test_contributing_lists_the_packages_in_the_same_order():
+    text = (Path(__file__).parents[2] / "CONTRIBUTING.md").read_text(encoding="utf-8")
+    listed = re.search(r"```text\n(.*?)```", text, re.DOTALL)[1].splitlines()
+    names = [line.split("  ")[0].split(", ") for line in listed]
+    order = [package for layer in names for package in layer]
+    assert order == [package for layer in LAYERS for package in layer if package != "__main__"]
+
+
+def test_files_that_contributing_names_are_there():
+    text = (Path(__file__).parents[2] / "CONTRIBUTING.md").read_text(encoding="utf-8")
+    table = text[text.index("## Ten changes") : text.index("Users extend")]
+    named = [name for name in re.findall(r"`([a-z_]+/[a-z_/]*\.py)`", table) if "<" not in name]
+    assert len(named) >= 9
+    assert all((SOURCE / name).is_file() for name in named)
