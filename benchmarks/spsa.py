@@ -15,7 +15,7 @@ import noisyopt
 import numpy as np
 
 from sparsegauge._compiled import recover as kernels
-from sparsegauge.recovery.spsa_workspace import Workspace
+from sparsegauge.recovery.spsa_workspace import SpsaWorkspace
 
 N, M, ROWS = 100, 50, 20_000
 SORT_LIMITS = {1: 12, 2: 6, 3: 12, 4: 6}
@@ -70,7 +70,7 @@ def measure(order: int, rng: np.random.Generator) -> np.ndarray:
     """The best seconds of our iteration, of sorting a row, and of noisyopt's iteration with either formula."""
     B, start = problem(rng)
     batch = rng.standard_normal((ROWS, N))
-    walk = Workspace(B, B @ start, None, float(order)).walk
+    walk = SpsaWorkspace(B, B @ start, None, float(order)).walk
     state = np.array([1], np.uint64)
     gains = np.array([1.0, 0.602, 100.0, 0.01, 0.101])
 

@@ -13,7 +13,7 @@ from naive import LongPairs
 from sparsegauge import _compiled
 from sparsegauge._compiled.thresholds import SLOPE_NODES, SLOPE_ROOM
 from sparsegauge.recovery.ep import legendre_rule
-from sparsegauge.recovery.spsa_workspace import Workspace
+from sparsegauge.recovery.spsa_workspace import SpsaWorkspace
 
 COMPILED = [import_module(f"sparsegauge._compiled.recover_{name}") for name in _compiled.available_variants()[:-1]]
 VARIANTS = [*COMPILED, _compiled._uncompiled()]
@@ -34,7 +34,7 @@ def orthonormal(m, n, seed=0):
 
 
 def walked(kernels, B, x, order, iterations, bounds=None):
-    work = Workspace(B, B @ x, bounds, order)
+    work = SpsaWorkspace(B, B @ x, bounds, order)
     x, state, history = x.copy(), np.array([7], np.uint64), np.empty(2)
     reports = np.array([iterations // 2, iterations])
     reached = kernels.walk_on(work.walk_of(kernels), x, state, np.array(GAINS), 0, reports, 1e6, history)
@@ -58,7 +58,7 @@ def test_walks_within_bounds_are_the_same():
 
 @pytest.mark.parametrize("shape", [(100, 320), (250, 320), (5, 61), (50, 100)])
 def test_directions_of_all_variants_are_the_same(shape):
-    work = Workspace(orthonormal(*shape), np.zeros(shape[0]), None, 2.0)
+    work = SpsaWorkspace(orthonormal(*shape), np.zeros(shape[0]), None, 2.0)
     results = []
     for kernels in VARIANTS:
         state = np.array([3], np.uint64)

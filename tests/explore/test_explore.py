@@ -22,7 +22,7 @@ from threadpoolctl import threadpool_info, threadpool_limits
 import sparsegauge as sg
 from sparsegauge.cli import main
 from sparsegauge.explore import experiment, server, standing, upload
-from sparsegauge.explore.model import LONGEST, ORDERS, Coefficients, checked, contributions
+from sparsegauge.explore.model import LONGEST, ORDERS, ShownCoefficients, checked, contributions
 from sparsegauge.explore.soon import Soon
 from sparsegauge.signals import REPRESENTATIONS, dct
 from waiting import DEADLINE, wait_until
@@ -62,7 +62,7 @@ def test_contributions_do_not_depend_on_scale_and_do_not_overflow():
 @pytest.mark.parametrize("n", [2, 3, 40, 1000])
 def test_bars_cover_every_rank_once_and_keep_the_sum(n):
     x = np.random.default_rng(n).standard_normal(n)
-    now = Coefficients(x, "samples")
+    now = ShownCoefficients(x, "samples")
     shares = contributions(x, 2.5)
     bars = now.bars(shares)
     assert bars.left[0] == 1
@@ -75,7 +75,7 @@ def test_bars_cover_every_rank_once_and_keep_the_sum(n):
 def test_the_profile_is_gds_and_the_drawing_keeps_the_peaks():
     x = np.random.default_rng(0).standard_normal(5000)
     x[3210] = -50
-    now = Coefficients(x, "samples")
+    now = ShownCoefficients(x, "samples")
     assert now.profile.tolist() == [sg.gds(x, p) for p in ORDERS]
     assert 3210 in now.peaks
     assert (np.diff(now.peaks) > 0).all()
@@ -83,7 +83,7 @@ def test_the_profile_is_gds_and_the_drawing_keeps_the_peaks():
 
 @pytest.mark.parametrize("representation", REPRESENTATIONS)
 def test_an_odd_length_is_no_obstacle(representation):
-    assert Coefficients(random_signal(0, 61), representation).values.size in (60, 61)
+    assert ShownCoefficients(random_signal(0, 61), representation).values.size in (60, 61)
 
 
 @pytest.mark.parametrize(
@@ -456,7 +456,7 @@ def test_widgets_change_the_reading(measuring):
         ("nino", "DCT", 20.0),
     ]:
         measuring.which.value, measuring.representation.value, measuring.order.value = name, representation, order
-        expected = Coefficients(sg.demo(name), representation).sparsity(order)
+        expected = ShownCoefficients(sg.demo(name), representation).sparsity(order)
         assert f'data-value="{expected!r}"' in measuring.reading.object
         np.testing.assert_allclose(np.sum(measuring.bars.source.data["total"]), expected, rtol=1e-9)
         assert f"gds, p = {order:g}" in measuring.ranking.names.factors

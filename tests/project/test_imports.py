@@ -83,9 +83,7 @@ FILES = [path for path in sorted(SOURCE.rglob("*.py")) if path != SOURCE / "__in
 
 @pytest.mark.parametrize("path", FILES, ids=lambda path: str(path.relative_to(SOURCE)))
 def test_imports_go_upwards_only(path):
-    assert path.relative_to(SOURCE).with_suffix("").parts[0] in HEIGHT, (
-        "add the package to LAYERS"
-    )
+    assert path.relative_to(SOURCE).with_suffix("").parts[0] in HEIGHT, "add the package to LAYERS"
     assert wrong_imports(path) == []
 
 

@@ -5,7 +5,7 @@ import pytest
 from scipy.sparse.linalg import LinearOperator, aslinearoperator
 
 import sparsegauge as sg
-from sparsegauge.recovery.operator_columns import Band, Choice, Chosen, write_out
+from sparsegauge.recovery.operator_columns import Chosen, ColumnChoice, LocalRows, write_out
 from sparsegauge.recovery.problem import Problem
 from sparsegauge.recovery.quality import relative_error
 
@@ -32,7 +32,7 @@ def test_columns_of_a_local_operator_are_read_off_few_products(shape, kind):
     counting = LinearOperator(
         A.shape, matvec=lambda x: products.append(1) or A @ x, rmatvec=lambda r: A.conj().T @ r, dtype=A.dtype
     )
-    band = Band.of(sg.System(counting).as_operator())
+    band = LocalRows.of(sg.System(counting).as_operator())
     products.clear()
     columns = np.sort(np.random.default_rng(1).choice(shape[1], 90, replace=False))
     np.testing.assert_allclose(band.write_out(columns).toarray(), A[:, columns], atol=1e-12)
@@ -41,14 +41,14 @@ def test_columns_of_a_local_operator_are_read_off_few_products(shape, kind):
 
 
 def test_an_operator_that_is_not_local_has_no_band():
-    assert Band.of(as_system(np.random.default_rng(0).standard_normal((200, 300)))) is None
+    assert LocalRows.of(as_system(np.random.default_rng(0).standard_normal((200, 300)))) is None
 
 
 def test_columns_with_rows_outside_the_band_are_noticed():
     A = banded(200, 200)
-    band = Band.of(as_system(A))
+    band = LocalRows.of(as_system(A))
     A[0, 117] = 1.0
-    assert Band(as_system(A), band.reach).write_out(np.arange(100, 130)) is None
+    assert LocalRows(as_system(A), band.reach).write_out(np.arange(100, 130)) is None
 
 
 def test_a_band_that_is_broken_later_does_not_spoil_the_answer():
@@ -69,7 +69,7 @@ def test_a_description_is_shorter_by_what_a_nonzero_explains():
     one_more, one_less = x.copy(), x.copy()
     one_more[10], one_less[70] = 1e-3, 0.0
     for noise in ("auto", 0.1):
-        choice = Choice(Problem.of(as_system(A), y, noise=noise), lambda problem: pytest.fail("nothing to solve"))
+        choice = ColumnChoice(Problem.of(as_system(A), y, noise=noise), lambda problem: pytest.fail("nothing to solve"))
         lengths = [choice.description_length(Chosen.of(z)) for z in (x, one_more, one_less)]
         assert lengths[0] == min(lengths)
         assert choice.noise_left(Chosen.of(x)) == pytest.approx(0.1, rel=0.3)

@@ -16,7 +16,7 @@ from sparsegauge._compiled import recover as kernels
 from sparsegauge.recovery.problem import Problem
 from sparsegauge.recovery.quality import relative_error
 from sparsegauge.recovery.spsa import SPSA
-from sparsegauge.recovery.spsa_workspace import Workspace
+from sparsegauge.recovery.spsa_workspace import SpsaWorkspace
 from sparsegauge.recovery.status import Status
 from sparsegauge.simulate import gaussian_matrix, sparse_signal
 from sparsegauge.study.solver_table import write_solver
@@ -91,7 +91,7 @@ def test_results_are_feasible_and_sparser_than_the_start(order):
 @pytest.mark.parametrize("n", [2, 3, 9, 16, 99, 100, 255])
 def test_the_compiled_measure_is_gds(order, n):
     rng = np.random.default_rng(n)
-    work = Workspace(orthonormal(1, n), np.ones(1), None, float(order))
+    work = SpsaWorkspace(orthonormal(1, n), np.ones(1), None, float(order))
     for x in (rng.standard_normal(n), 1e-200 * rng.exponential(size=n), 1 + 1e-9 * rng.random(n)):
         assert kernels.sparsity_of(work.walk, x) == pytest.approx(sg.gds(x, order), rel=1e-12, abs=0)
 
@@ -99,7 +99,7 @@ def test_the_compiled_measure_is_gds(order, n):
 @pytest.mark.parametrize("shape", [(50, 100), (7, 13), (60, 320), (300, 320)])
 def test_directions_are_projected_signs(shape):
     B = orthonormal(*shape)
-    work = Workspace(B, np.zeros(shape[0]), None, 2.0)
+    work = SpsaWorkspace(B, np.zeros(shape[0]), None, 2.0)
     state = np.array([5], np.uint64)
     s = np.empty(shape[1])
     seen = []
@@ -117,7 +117,7 @@ def test_directions_are_projected_signs(shape):
 def test_a_slope_is_the_gradient_along_the_direction():
     x = np.random.default_rng(3).standard_normal(100)
     for order in (1.5, 2.0, 3.0):
-        work = Workspace(orthonormal(50, 100), np.zeros(50), None, order)
+        work = SpsaWorkspace(orthonormal(50, 100), np.zeros(50), None, order)
         found = kernels.slope_along_new_direction(work.walk, x, 1e-6, np.array([1], np.uint64))
         assert found == pytest.approx(sg.gds_gradient(x, order) @ work.direction, rel=1e-6)
 
@@ -273,7 +273,7 @@ CHAOS = """
 import numpy as np
 from sparsegauge.recovery.problem import Problem
 from sparsegauge.recovery.spsa import SPSA
-from sparsegauge.recovery.spsa_workspace import Workspace
+from sparsegauge.recovery.spsa_workspace import SpsaWorkspace
 rng = np.random.default_rng(0)
 A = rng.standard_normal((20, 40))
 problem = Problem.of(A, A @ rng.standard_normal(40))

@@ -11,11 +11,11 @@ from sparsegauge.plots.charts import thin_out
 from sparsegauge.profiles import measure_over_time
 from sparsegauge.report.demo_ranks import rank_demos
 from sparsegauge.report.demo_signals import measure_values
+from sparsegauge.report.headline import find_oddities, summarise_signals
 from sparsegauge.report.own_recoveries import busiest_piece, recover_own
 from sparsegauge.report.own_signals import MOST_SIGNALS, read_signals
 from sparsegauge.report.page import render
 from sparsegauge.report.sections import gather_files
-from sparsegauge.report.summary import find_oddities, summarise_signals
 
 
 @pytest.fixture

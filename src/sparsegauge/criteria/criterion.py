@@ -165,7 +165,7 @@ class Criterion:
         return f"<Criterion {self.key}: {self.name}>"
 
 
-class Registry(dict[str, Criterion]):
+class CriterionRegistry(dict[str, Criterion]):
     """The criteria by key, in the order in which they are reported."""
 
     def add(self, criterion: Criterion) -> Criterion:

@@ -12,7 +12,7 @@ from scipy.optimize import differential_evolution
 from .._arrays import Array
 from .coefficients import Case, Signal, signal
 from .criterion import Criterion
-from .search import Finding, judge_all
+from .search import FoundStep, judge_all
 from .subject import Subject
 
 GROUPS = 5
@@ -25,7 +25,7 @@ LEAST_WRONGNESS = 1e-9  # change of S over the relative change of the energy tha
 ROUNDINGS = (1, 2, 3, 4, 6)  # significant digits that a witness is tried with
 
 
-def families(subject: Subject, criterion: Criterion) -> Finding:
+def families(subject: Subject, criterion: Criterion) -> FoundStep:
     """Judge the criterion's hard cases exactly, one by one."""
     cases = list(criterion.hard_cases(LONGEST_FAMILY_IN_ARRAY if subject.arrays_only else LONGEST_FAMILY))
     found = judge_all(subject, criterion, cases, len(cases), len(cases))
@@ -35,7 +35,7 @@ def families(subject: Subject, criterion: Criterion) -> Finding:
     return found._replace(open=wrong)
 
 
-def optimise(subject: Subject, criterion: Criterion, seed: int, starts: int | None = None) -> Finding:
+def optimise(subject: Subject, criterion: Criterion, seed: int, starts: int | None = None) -> FoundStep:
     """Minimise the float64 change over values, counts and the move; exact arithmetic decides about the minimum."""
     tried = defined = still_open = 0
 
@@ -63,7 +63,7 @@ def optimise(subject: Subject, criterion: Criterion, seed: int, starts: int | No
             if found.case is not None:
                 return found._replace(defined=defined, open=0)
             still_open += subject.arrays_only and -result.fun > LEAST_WRONGNESS
-    return Finding(None, None, tried, defined, still_open)
+    return FoundStep(None, None, tried, defined, still_open)
 
 
 def decode(point: Array, criterion: Criterion) -> Case | None:

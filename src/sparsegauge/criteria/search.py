@@ -28,7 +28,7 @@ CHUNK = 200  # cases of a function that are screened before the first suspects a
 LIMIT_SUSPICION, LIMIT_SUSPICION_OF_FUNCTION = 1e-4, 1e-6  # relative change where one is to vanish
 
 
-class Finding(NamedTuple):
+class FoundStep(NamedTuple):
     """A violation, or None; how many cases were looked at; for how many the metric has a value; how many stay open."""
 
     case: Case | None
@@ -37,10 +37,10 @@ class Finding(NamedTuple):
     defined: int
     open: int = 0
 
-    def __or__(self, later: Finding) -> Finding:
+    def __or__(self, later: FoundStep) -> FoundStep:
         """Return the outcome of two searches, one after the other."""
         tried, defined = self.tried + later.tried, self.defined + later.defined
-        return Finding(later.case, later.judgement, tried, defined, self.open + later.open)
+        return FoundStep(later.case, later.judgement, tried, defined, self.open + later.open)
 
 
 def cases_of(criterion: Criterion, signals: Iterable[Signal], moves: int | None = None) -> Iterator[Case]:
@@ -76,18 +76,18 @@ def _screening_steps(criterion: Criterion, case: Case) -> tuple[Step, ...]:
     return tuple(criterion.screening_steps(case))
 
 
-def search(subject: Subject, criterion: Criterion, cases: Iterable[Case]) -> Finding:
+def search(subject: Subject, criterion: Criterion, cases: Iterable[Case]) -> FoundStep:
     """Return the first case that exact arithmetic finds to break the criterion."""
     if not subject.arrays_only:
         return _search_at_once(subject, criterion, list(cases))
-    finding = Finding(None, None, 0, 0)
+    finding = FoundStep(None, None, 0, 0)
     remaining = iter(cases)
     while finding.case is None and (chunk := list(islice(remaining, CHUNK))):
         finding |= _search_at_once(subject, criterion, chunk)
     return finding
 
 
-def _search_at_once(subject: Subject, criterion: Criterion, cases: Sequence[Case]) -> Finding:
+def _search_at_once(subject: Subject, criterion: Criterion, cases: Sequence[Case]) -> FoundStep:
     steps = [_screening_steps(criterion, case) for case in cases]
     pairs = list(chain.from_iterable(steps))
     before = subject.screen([b for b, _ in pairs])
@@ -138,7 +138,7 @@ def _suspicion(criterion: Criterion, before: Array, after: Array, floor: float, 
     return 1.0 if criterion.strict and np.all(wrong >= -1e-13 * scale) else 0.0
 
 
-def judge_all(subject: Subject, criterion: Criterion, cases: Sequence[Case], tried: int, defined: int) -> Finding:
+def judge_all(subject: Subject, criterion: Criterion, cases: Sequence[Case], tried: int, defined: int) -> FoundStep:
     """Return the first violation among these cases, by exact arithmetic."""
     doubtful = 0
     for case in cases:
@@ -148,6 +148,6 @@ def judge_all(subject: Subject, criterion: Criterion, cases: Sequence[Case], tri
             defined -= 1
             continue
         if judgement.violated:
-            return Finding(case, judgement, tried, defined, doubtful)
+            return FoundStep(case, judgement, tried, defined, doubtful)
         doubtful += judgement.violated is None
-    return Finding(None, None, tried, defined, doubtful)
+    return FoundStep(None, None, tried, defined, doubtful)

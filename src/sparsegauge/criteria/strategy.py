@@ -10,7 +10,7 @@ from . import directed
 from .callables import CallableSubject
 from .criterion import Criterion
 from .samples import random_signals
-from .search import Finding, judge_all, random_cases, search, small_cases
+from .search import FoundStep, judge_all, random_cases, search, small_cases
 from .subject import Subject
 
 LIE = Fraction(1, 20)  # size of a planted lie, as a share of the metric's typical value
@@ -18,10 +18,10 @@ SIGNALS_FOR_SCALE = 25
 MOST_EXTREME_SIGNALS = 60
 
 
-def find_counterexample(subject: Subject, criterion: Criterion, budget: int, seed: int, thorough: bool) -> Finding:
+def find_counterexample(subject: Subject, criterion: Criterion, budget: int, seed: int, thorough: bool) -> FoundStep:
     """Search small, random and extreme signals; where nothing is proved also hard families, and with an optimiser."""
     if criterion.is_limit and not thorough:
-        return Finding(None, None, 0, 1)  # a limit that is proved is beyond the reach of a finite search
+        return FoundStep(None, None, 0, 1)  # a limit that is proved is beyond the reach of a finite search
     fixed = criterion.fixed_cases(subject)
     if fixed is not None:
         return judge_all(subject, criterion, fixed, len(fixed), len(fixed))

@@ -100,7 +100,7 @@ class Bars:
     total: Array
 
 
-class Coefficients:
+class ShownCoefficients:
     """The coefficients of a signal in one representation, and what does not depend on the order, worked out once."""
 
     def __init__(self, values: Array, representation: str) -> None:

@@ -73,10 +73,10 @@ def warm_up() -> None:
     """Compile and measure what every page needs, before there is one."""
     import numpy as np
 
-    from .model import Coefficients, contributions, demo_signal
+    from .model import ShownCoefficients, contributions, demo_signal
     from .standing import gds_standing, standings
 
-    now = Coefficients(demo_signal("ecg").values, "wavelet")
+    now = ShownCoefficients(demo_signal("ecg").values, "wavelet")
     for order in (1.0, 2.0, 2.5, 3.0):
         contributions(now.values, order)
         gds_standing(now.values, order)

@@ -16,7 +16,7 @@ import panel_material_ui as pmui
 from ..errors import InvalidInput
 from ..signals import DEMOS, REPRESENTATIONS
 from . import drawings, layout
-from .model import Coefficients, Signal, contributions, demo_signal
+from .model import ShownCoefficients, Signal, contributions, demo_signal
 from .soon import Soon
 from .standing import gds_standing, standings
 from .upload import read_upload
@@ -102,7 +102,7 @@ class SignalPanel:
     def _load(self) -> None:
         name, chosen = self.which.value, self.representation.value
         signal = self.uploaded.get(name) or demo_signal(name)
-        self.now = Coefficients(signal.values, chosen)
+        self.now = ShownCoefficients(signal.values, chosen)
         self.this = (name, chosen) if name not in self.uploaded else None
         self.standings = standings(self.now.values, self.this)
         shape = " × ".join(f"{length:,}" for length in signal.values.shape)
@@ -117,7 +117,7 @@ class SignalPanel:
         for kind in REPRESENTATIONS:
             try:
                 same = kind == self.representation.value
-                found[kind] = (self.now if same else Coefficients(signal.values, kind)).profile
+                found[kind] = (self.now if same else ShownCoefficients(signal.values, kind)).profile
             except InvalidInput:
                 continue  # a single pixel row has no wavelet transform
         return found

@@ -69,7 +69,7 @@ def choose_columns(A: NDArray[Any], y: NDArray[Any], most: int) -> Indices | Non
     return None
 
 
-class Fit:
+class ComplexFit:
     """Least squares on some columns, and the distances of all columns from each other that the certificate needs."""
 
     def __init__(self, problem: Problem, support: Indices) -> None:
@@ -126,10 +126,10 @@ class Fit:
         return found.hides(limit)
 
 
-def _fit(problem: Problem, support: Indices) -> Fit | None:
+def _fit(problem: Problem, support: Indices) -> ComplexFit | None:
     """Fit y on the support, without columns whose coefficients are rounding; None if that is not exact."""
-    fit = Fit(problem, support)
+    fit = ComplexFit(problem, support)
     kept = np.abs(fit.x) > NEGLIGIBLE * np.abs(fit.x).max()
     if fit.is_exact and not kept.all():
-        fit = Fit(problem, fit.support[kept])
+        fit = ComplexFit(problem, fit.support[kept])
     return fit if fit.is_exact else None

@@ -30,7 +30,7 @@ FADING = 0.9  # what a sweep leaves of the random log-odds: they choose where to
 FIRST_NOISE, NOISE_FACTOR, LAST_NOISE = 1e-2, 0.8, 1e-8  # variance assumed for noise-free measurements
 
 
-class Scaled(NamedTuple):
+class ScaledEquations(NamedTuple):
     """The measurements in units of their own: B x = b with rows of norm 1 and x's mean square about 1."""
 
     B: Array
@@ -130,7 +130,7 @@ class EP(Solver):
             bias = self.bias * rng.standard_normal(problem.n) if restart else np.zeros(problem.n)
             yield from self._run(scaled, self.slabs[run % len(self.slabs)], bias)
 
-    def _run(self, scaled: Scaled, slab: str, bias: Array) -> Iterator[Sweep]:
+    def _run(self, scaled: ScaledEquations, slab: str, bias: Array) -> Iterator[Sweep]:
         m, n = scaled.B.shape
         rho = self.density * min(m / n, 1.0)
         components = first_components(slab, 1 / rho, scaled)
@@ -163,7 +163,7 @@ def legendre_rule() -> tuple[Array, Array]:
     return nodes, weights
 
 
-def in_units(problem: Problem) -> Scaled:
+def in_units(problem: Problem) -> ScaledEquations:
     """The problem without units: the reduced equations, or for noisy measurements the equations as they are."""
     if problem.noise > 0:
         A, y = problem.real_matrix(), problem.y
@@ -175,12 +175,12 @@ def in_units(problem: Problem) -> Scaled:
         B, b, deviation = problem.reduced.B, problem.reduced.b, 0.0
     unit = float(np.linalg.norm(b)) / math.sqrt(len(b))
     low, high = problem.bounds or (np.full(problem.n, -math.inf), np.full(problem.n, math.inf))
-    return Scaled(
+    return ScaledEquations(
         np.require(B, np.float64, ["C", "W"]), b / unit, low / unit, high / unit, (deviation / unit) ** 2, unit
     )
 
 
-def first_components(slab: str, power: float, scaled: Scaled) -> Array:
+def first_components(slab: str, power: float, scaled: ScaledEquations) -> Array:
     """Rows (weight, location, spread) of a slab with E x^2 = power, on the sides that the bounds allow."""
     if slab == "bernoulli-gauss":
         return np.array([[1.0, 0.0, power]])

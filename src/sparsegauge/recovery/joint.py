@@ -91,7 +91,7 @@ def recover_jointly(
         return JointEstimate(np.zeros(shape, kind), np.zeros(0, np.int64), Status.NO_SIGNAL)
     if problem.noise > 0:
         return _recover_noisy(problem, Y, groups)
-    search, noisy = ExactSearch(problem, Y, groups), None
+    search, noisy = JointExactSearch(problem, Y, groups), None
     X = search.run(rng, MOST_RUNS if search.has_low_rank else FIRST_RUNS)
     if X is None and problem.estimate_noise:
         noisy = _recover_noisy(problem, Y, groups)
@@ -133,7 +133,7 @@ def _within_bounds(problem: Problem, Y: NDArray[Any], support: Indices) -> NDArr
     return X
 
 
-class ExactSearch:
+class JointExactSearch:
     """The search for an exact solution: B X = b has orthonormal rows, and U is an orthonormal basis of b."""
 
     def __init__(self, problem: Problem, Y: NDArray[Any], groups: Groups) -> None:

@@ -34,7 +34,7 @@ from numpy.typing import NDArray
 from .._arrays import Array
 from .descent import WellOptions
 from .driver import Iterate
-from .operator_columns import Choice, Chosen
+from .operator_columns import Chosen, ColumnChoice
 from .operator_descent import Quadratic, follow_path
 from .problem import EXACT, Problem
 from .projection import nearest_matrix_free
@@ -57,7 +57,7 @@ BOUNDED_FITS = 20
 LEAST_SQUARES = 500  # steps of the last fit
 
 
-class Scaled:
+class ScaledOperator:
     """R A C^-1 with columns (and where there is no noise rows) of about the same norm; and G with its traces."""
 
     def __init__(self, problem: Problem) -> None:
@@ -198,7 +198,7 @@ def iterates(
 
     `solve_written_out` solves a small problem whose matrix is written out.
     """
-    return _Run(problem, Scaled(problem), options, jitter, solve_written_out).iterates()
+    return _Run(problem, ScaledOperator(problem), options, jitter, solve_written_out).iterates()
 
 
 Steps = Generator[Iterate, None, tuple[NDArray[Any], bool]]
@@ -208,7 +208,7 @@ class _Run:
     """One run, from the start to a solution that explains y."""
 
     def __init__(
-        self, problem: Problem, scaled: Scaled, options: WellOptions, jitter: Array | None,
+        self, problem: Problem, scaled: ScaledOperator, options: WellOptions, jitter: Array | None,
         solve_written_out: Callable[[Problem], Recovery],
     ) -> None:  # fmt: skip
         self.problem, self.scaled, self.options = problem, scaled, options
@@ -296,7 +296,7 @@ class _Run:
         """Yield rounds of choosing among the columns that are left; return an answer if it is worth having."""
         if self.problem.bounds is not None:
             return None
-        choice = Choice(self.problem, self.solve_written_out)
+        choice = ColumnChoice(self.problem, self.solve_written_out)
         rounds = choice.rounds(x)
         while True:
             try:
@@ -304,7 +304,7 @@ class _Run:
             except StopIteration as end:
                 return self._judge_choice(choice, x, end.value)
 
-    def _judge_choice(self, choice: Choice, path: NDArray[Any], chosen: Chosen) -> Iterate | None:
+    def _judge_choice(self, choice: ColumnChoice, path: NDArray[Any], chosen: Chosen) -> Iterate | None:
         """Return the answer on few columns if it describes y in fewer words than the path does."""
         problem, x = self.problem, chosen.x
         if x is path:

@@ -72,7 +72,7 @@ class Posterior(NamedTuple):
     bins: Array
 
 
-class Estimate(NamedTuple):
+class PassedMessages(NamedTuple):
     """The state of a run: posterior means and inclusion probabilities, and the error variance that is left."""
 
     x: Array
@@ -145,10 +145,10 @@ class MessagePassing(Solver):
         """Return the nearest x that explains y."""
         return x if problem.residual(x) <= problem.tolerance() else nearest(problem, x)
 
-    def runs(self, problem: Problem) -> Iterator[Estimate]:
+    def runs(self, problem: Problem) -> Iterator[PassedMessages]:
         """Yield the state of each run every few steps; only those with the least error go on after the first ones."""
         if problem.reduced.rank == 0:
-            yield Estimate(problem.start(), np.zeros(problem.n), 1.0, ended=True, converged=True)
+            yield PassedMessages(problem.start(), np.zeros(problem.n), 1.0, ended=True, converged=True)
             return
         runs = [
             self._run(problem, slab, FIRST_DENSITIES[slab][turn], side)
@@ -166,7 +166,7 @@ class MessagePassing(Solver):
         for _, number in sorted(unfinished)[:PROMISING]:
             yield from runs[number]
 
-    def _run(self, problem: Problem, name: str, first_density: float, side: int) -> Iterator[Estimate]:
+    def _run(self, problem: Problem, name: str, first_density: float, side: int) -> Iterator[PassedMessages]:
         B, b = problem.reduced.B, problem.reduced.b
         m, n = B.shape
         ratio, power = m / n, float(b @ b) / m
@@ -187,7 +187,7 @@ class MessagePassing(Solver):
             converged = variance < NEGLIGIBLE * power or change < self.tolerance * float(np.linalg.norm(x))
             ended = converged or step == self.steps
             if ended or step % CHECK_EVERY == 0:
-                yield Estimate(x, posterior.inclusion, variance / power, ended, converged)
+                yield PassedMessages(x, posterior.inclusion, variance / power, ended, converged)
             if ended:
                 return
 
@@ -201,7 +201,7 @@ class MessagePassing(Solver):
         return slab, rho + self.em_rate * (share - rho)
 
 
-def explain(problem: Problem, estimate: Estimate) -> Array | None:
+def explain(problem: Problem, estimate: PassedMessages) -> Array | None:
     """Return the exact solution on the probable coefficients, where the error that is left is small.
 
     At the end of a run, coefficients that are smaller than that error are searched for too.

@@ -47,14 +47,14 @@ Places = NDArray[np.intp]
 Solve = Callable[[Problem], Recovery]
 
 
-class Band:
+class LocalRows:
     """The rows that columns of a local operator have: those within `reach` of the place of the column."""
 
     def __init__(self, system: System, reach: int) -> None:
         self.system, self.reach = system, reach
 
     @classmethod
-    def of(cls, system: System) -> Band | None:
+    def of(cls, system: System) -> LocalRows | None:
         """Return the band as some columns show it, or None where A is not local."""
         reach = 0
         for column in np.linspace(0, system.n - 1, TRIAL_COLUMNS).astype(int):
@@ -128,12 +128,12 @@ class Chosen(NamedTuple):
         return float(np.sum(self.inclusion))
 
 
-class Choice:
+class ColumnChoice:
     """The choice among columns for one problem."""
 
     def __init__(self, problem: Problem, solve: Solve) -> None:
         self.problem, self.solve = problem, solve
-        self.band = Band.of(problem.system)
+        self.band = LocalRows.of(problem.system)
         most = min(MOST_COLUMNS, problem.m // 4, MOST_ENTRIES // problem.m)
         self.most = problem.m // 2 if self.band else most
 

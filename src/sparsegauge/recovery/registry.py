@@ -17,7 +17,7 @@ OWN = (Portfolio, GDSReweighted, GDSAscent, EP, MessagePassing, SPSA)
 BASELINES = (MinimumNorm, BasisPursuit, ReweightedL1, OMP, Lasso, LARS, DantzigSelector, IRLS, SL0, SBL)
 
 
-class Registry(Mapping[str, type[Solver]]):
+class SolverRegistry(Mapping[str, type[Solver]]):
     """All solvers by name: those of the package in a fixed order, then those of users in the order of their definition.
 
     It is a live view: a subclass of `Solver` appears in it as soon as it is defined, unless its name starts with an
@@ -41,4 +41,4 @@ class Registry(Mapping[str, type[Solver]]):
         return f"<{len(self)} solvers: {', '.join(self)}>"
 
 
-SOLVERS = Registry()
+SOLVERS = SolverRegistry()

@@ -34,7 +34,7 @@ from .ascent import Feasible, make_feasible
 from .driver import Iterate
 from .problem import Problem
 from .solver import Capabilities, Solver, choice, count, order_option, real
-from .spsa_workspace import Workspace, projector, worth_compiling
+from .spsa_workspace import SpsaWorkspace, projector, worth_compiling
 from .status import Status
 
 REPORTS = 50  # entries of the history, and calls of the callback
@@ -164,12 +164,12 @@ class SPSA(Solver):
         """Return the nearest solution within the bounds, without what the noise explains."""
         return make_feasible(problem, x)
 
-    def _workspace(self, problem: Problem, unit: float) -> Workspace:
+    def _workspace(self, problem: Problem, unit: float) -> SpsaWorkspace:
         reduced, bounds = problem.reduced, problem.bounds
         scaled = None if bounds is None else (bounds[0] / unit, bounds[1] / unit)
         if "spsa" not in problem.notes:
             problem.notes["spsa"] = projector(reduced.B)
-        return Workspace(reduced.B, reduced.b / unit, scaled, float(self.order), problem.notes["spsa"])
+        return SpsaWorkspace(reduced.B, reduced.b / unit, scaled, float(self.order), problem.notes["spsa"])
 
     def _reports(self) -> list[int]:
         """Return the iterations after which to report."""
@@ -191,7 +191,7 @@ class SPSA(Solver):
 class _Walk:
     """The iterations, compiled for GDS and one by one for any other metric; x is changed in place."""
 
-    def __init__(self, solver: SPSA, work: Workspace, x: Array, rng: np.random.Generator) -> None:
+    def __init__(self, solver: SPSA, work: SpsaWorkspace, x: Array, rng: np.random.Generator) -> None:
         self.work, self.x, self.k = work, x, 0
         self.measure = solver._measure(len(x))
         self.state = rng.integers(0, 1 << 64, 1, np.uint64)

@@ -69,7 +69,7 @@ def aligned(matrix: Array) -> Array:
     return copy
 
 
-class Workspace:
+class SpsaWorkspace:
     """The arrays of one problem B x = b with orthonormal rows; `projection` is that of B, if it is known already."""
 
     def __init__(

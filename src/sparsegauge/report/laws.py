@@ -36,7 +36,7 @@ class Shown:
 
 
 @dataclass(frozen=True)
-class Cell:
+class LawCell:
     """A verdict on one criterion; `key` names it on the page."""
 
     key: str
@@ -57,7 +57,7 @@ class Subject:
 
     title: str
     parameters: str
-    cells: tuple[Cell, ...]
+    cells: tuple[LawCell, ...]
 
     @property
     def obeys_all(self) -> bool:
@@ -79,7 +79,7 @@ class Laws:
         return {verdict: count for verdict, count in counts.items() if count}
 
     @property
-    def explained(self) -> tuple[Cell, ...]:
+    def explained(self) -> tuple[LawCell, ...]:
         """The cells that have more to say than that a law holds."""
         rows = (subject for group in self.groups.values() for subject in group)
         return tuple(cell for row in rows for cell in row.cells if cell.verdict.status != "holds")
@@ -116,7 +116,7 @@ def _subject(audit: Audit, key: str) -> Subject:
     parameters = ", ".join(f"{name} = {_number(value)}" for name, value in audit.parameters.items())
     title = f"{audit.metric} ({parameters})" if parameters else audit.metric
     cells = tuple(
-        Cell(f"{key}-{name.lower().replace('_', '-')}", title, CRITERIA[name], verdict, _shown(verdict))
+        LawCell(f"{key}-{name.lower().replace('_', '-')}", title, CRITERIA[name], verdict, _shown(verdict))
         for name, verdict in audit.verdicts.items()
     )
     return Subject(audit.metric, parameters, cells)

@@ -15,11 +15,11 @@ from . import demo_signals
 from .comparisons import Comparison, compare_solvers
 from .demo_ranks import Ranking, rank_demos
 from .demo_signals import DemoSignal
+from .headline import Headline, summarise_signals
 from .laws import Laws, gather_laws
 from .own_recoveries import recover_own
 from .own_signals import read_signals
 from .study_view import StudyView, view_study
-from .summary import Summary, summarise_signals
 
 Progress = Callable[[str], None]
 
@@ -47,7 +47,7 @@ class Sections:
     laws: Laws | None = None
     recoveries: tuple[Comparison, ...] = ()
     study: StudyView | None = None
-    summary: Summary | None = None
+    summary: Headline | None = None
     over_time: tuple[OverTime, ...] = ()
     notes: tuple[str, ...] = ()
     about_demos: bool = True  # whether the signals are those of the package

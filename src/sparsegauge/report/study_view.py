@@ -49,7 +49,7 @@ class Place:
 
 
 @dataclass(frozen=True)
-class Choice:
+class OrderChoice:
     """What the table of orders says of one cell; `choice.py` decided it."""
 
     order: float
@@ -140,13 +140,13 @@ class StudyView:
         """Whether the table of orders has a place where every order recovers such signals."""
         return bool(self.choices.all_recover[..., self.columns()].any())
 
-    def choice(self, place: Place, column: int) -> Choice | None:
+    def choice(self, place: Place, column: int) -> OrderChoice | None:
         """Return the best order at one number of measurements; None where a result is missing."""
         at, found = (*place.index, column), self.choices
         if found.best[at] < 0:
             return None
         near = tuple(p for p, is_near in zip(self.orders, found.near[at], strict=True) if is_near)
-        return Choice(self.orders[found.best[at]], near, bool(found.is_flat[at]), bool(found.all_recover[at]))
+        return OrderChoice(self.orders[found.best[at]], near, bool(found.is_flat[at]), bool(found.all_recover[at]))
 
     def describe(self, place: Place) -> str:
         """Describe one map in words."""

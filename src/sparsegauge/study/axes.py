@@ -26,7 +26,7 @@ Columns = dict[str, NDArray[Any]]
 
 
 @dataclass(frozen=True)
-class Setting:
+class SolverSetting:
     """Everything that axes can change in a trial."""
 
     distribution: str = ""
@@ -58,7 +58,7 @@ class Kind:
         Whether the seed of a trial depends on the value. Trials are shared by all values of the other axes, so that
         every method and every level of noise meets the same signal and matrix.
     apply : callable
-        Returns a `Setting` with the value in place.
+        Returns a `SolverSetting` with the value in place.
     """
 
     name: str
@@ -66,22 +66,22 @@ class Kind:
     symbol: str
     dtype: Any
     is_seeded: bool
-    apply: Callable[[Setting, Any], Setting]
+    apply: Callable[[SolverSetting, Any], SolverSetting]
 
 
-def _set_field(field: str, setting: Setting, value: Any) -> Setting:
+def _set_field(field: str, setting: SolverSetting, value: Any) -> SolverSetting:
     return dataclasses.replace(setting, **{field: value})
 
 
-def _set_option(option: str, setting: Setting, value: Any) -> Setting:
+def _set_option(option: str, setting: SolverSetting, value: Any) -> SolverSetting:
     return dataclasses.replace(setting, solver=dataclasses.replace(setting.method, **{option: value}))
 
 
-def _field(name: str) -> Callable[[Setting, Any], Setting]:
+def _field(name: str) -> Callable[[SolverSetting, Any], SolverSetting]:
     return functools.partial(_set_field, name)  # and no lambda, because workers are sent a pickle
 
 
-def _option(name: str) -> Callable[[Setting, Any], Setting]:
+def _option(name: str) -> Callable[[SolverSetting, Any], SolverSetting]:
     return functools.partial(_set_option, name)
 
 
@@ -136,7 +136,7 @@ class Axis:
         """The key of the study, and the column of the table."""
         return self.kind.name
 
-    def apply(self, setting: Setting, value: Any) -> Setting:
+    def apply(self, setting: SolverSetting, value: Any) -> SolverSetting:
         """Return the setting with one value of this axis in place."""
         return self.kind.apply(setting, self.objects.get(value, value))
 
@@ -235,14 +235,14 @@ class Grid:
         where = [f"{axis.name} {value}" for axis, value in zip(self.seeded, cell.values, strict=True)]
         return ", ".join([*where, f"trials {cell.first}..{cell.first + cell.trials - 1}"])
 
-    def drawn(self, cell: Cell) -> Setting:
+    def drawn(self, cell: Cell) -> SolverSetting:
         """Return what the trials of a cell are drawn with: the values of the seeded axes alone."""
-        setting = Setting()
+        setting = SolverSetting()
         for axis, value in zip(self.seeded, cell.values, strict=True):
             setting = axis.apply(setting, value)
         return setting
 
-    def settings(self, cell: Cell, solver: Solver | None) -> list[Setting]:
+    def settings(self, cell: Cell, solver: Solver | None) -> list[SolverSetting]:
         """Return what is done to each trial of a cell: one setting per combination of the shared axes."""
         settings = [dataclasses.replace(self.drawn(cell), solver=solver)]
         for axis in self.shared:

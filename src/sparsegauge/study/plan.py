@@ -24,7 +24,7 @@ from .._arrays import check_choice, check_count, check_number, check_order
 from ..errors import InvalidInput
 from ..recovery.solver import Solver
 from ..simulate import SIGNS
-from .axes import Cell, Grid, Setting
+from .axes import Cell, Grid, SolverSetting
 from .checks import check_axis, check_counts, check_ratio, spread_range
 from .external import describe_import, file_hash, import_by_path, is_data_file, is_import_path, split_data_file
 from .solver_table import check_solver, has_option, plain_option, read_solver, write_solver
@@ -262,7 +262,7 @@ class Study:
         """Yield the work units, in the order of the table."""
         return self.grid.cells()
 
-    def settings(self, cell: Cell) -> list[Setting]:
+    def settings(self, cell: Cell) -> list[SolverSetting]:
         """Return what is done to each trial of a cell, in the order of the axes that share trials."""
         return self.grid.settings(cell, None if isinstance(self.solver, Mapping) else self.solver)
 

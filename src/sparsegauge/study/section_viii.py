@@ -23,7 +23,7 @@ RANGES_OF_M = {"M < 40": (1, 39), "40 to 80": (40, 80), "M > 80": (81, 99)}
 
 
 @dataclass(frozen=True)
-class Finding:
+class ExperimentClaim:
     """One statement of section VIII, and what the tables say of it.
 
     Attributes
@@ -132,21 +132,21 @@ def _decide(statement: Callable[[Choices], bool]) -> str:
     return "undecided" if len(answers) == 2 else "true" if answers == {True} else "false"
 
 
-def findings() -> list[Finding]:
+def findings() -> list[ExperimentClaim]:
     """Return every statement of section VIII about the experiment, with what the shipped tables say of it."""
     return [*_about_errors(), *_about_best_orders(), *_about_measurements(), *_about_nonzeros(), _example()]
 
 
-def _about_errors() -> list[Finding]:
+def _about_errors() -> list[ExperimentClaim]:
     whole = shipped("spsa")
     absolute, relative = share_falling(whole), share_falling(whole, "relative_error_mean")
     return [
-        Finding(
+        ExperimentClaim(
             "row by row: the larger K, the larger the error",
             "true" if share_growing(whole) > 0.95 else "false",
             f"in {share_growing(whole):.0%} of neighbouring cells",
         ),
-        Finding(
+        ExperimentClaim(
             "column by column: the error falls from binomial over uniform and normal to exponential",
             "true" if min(absolute) > 0.5 else "false",
             f"in {_listed(absolute)} of cells; relative to the signal in {_listed(relative)}",
@@ -156,7 +156,7 @@ def _about_errors() -> list[Finding]:
     ]
 
 
-def _about_best_orders() -> list[Finding]:
+def _about_best_orders() -> list[ExperimentClaim]:
     claimed = functools.partial(share_best, low=2, high=7, with_exception=True)
     gini = functools.partial(share_best, low=1, high=1)
     _, whole = _all_choices()
@@ -165,20 +165,20 @@ def _about_best_orders() -> list[Finding]:
     inside = whole.order[excepted][:, dense][whole.is_open[excepted][:, dense]]
     confirmed = f"{np.mean((inside >= 2) & (inside <= 7)):.0%}"
     return [
-        Finding(
+        ExperimentClaim(
             "orders 2 to 7 are best in almost all cases, except for binomial and uniform with K > 40 %",
             _decide(lambda choices: claimed(choices) > 0.9),
             f"{describe_range(claimed)} of the cells outside the exception",
             f"The exception is confirmed: in its cells orders 2 to 7 are best in {confirmed}.",
         ),
-        Finding(
+        ExperimentClaim(
             "order 1, the Gini index, is never the best",
             _decide(lambda choices: gini(choices) == 0),
             f"best in {describe_range(gini)} of cells",
             "The paper reads this off a mean of best orders, which is 1 only if the best order of every cell is 1. How "
             "often order 1 is best depends on the gains.",
         ),
-        Finding(
+        ExperimentClaim(
             "on average order 4 is the best",
             _decide(lambda choices: 3.5 <= mean_order(choices) < 4.5),
             f"mean best order {describe_range(mean_order, '.1f')}",
@@ -186,21 +186,21 @@ def _about_best_orders() -> list[Finding]:
     ]
 
 
-def _about_measurements() -> list[Finding]:
+def _about_measurements() -> list[ExperimentClaim]:
     few, middle, many = (functools.partial(mean_order, first=f, last=last) for f, last in RANGES_OF_M.values())
     return [
-        Finding(
+        ExperimentClaim(
             "for M < 40 the best order is 4 to 6 on average",
             _decide(lambda choices: 4 <= few(choices) <= 6),
             describe_range(few, ".1f"),
             "Below M = 20 nothing is recovered and all orders are as good; random picks from 1 to 10 average 5.5.",
         ),
-        Finding(
+        ExperimentClaim(
             "for M from 40 to 80 the mean best order dips",
             _decide(lambda choices: middle(choices) < few(choices)),
             describe_range(middle, ".1f"),
         ),
-        Finding(
+        ExperimentClaim(
             "for M > 80 the mean best order rises again",
             _decide(lambda choices: many(choices) > middle(choices)),
             describe_range(many, ".1f"),
@@ -208,7 +208,7 @@ def _about_measurements() -> list[Finding]:
     ]
 
 
-def _about_nonzeros() -> list[Finding]:
+def _about_nonzeros() -> list[ExperimentClaim]:
     def is_above_three(choices: Choices) -> bool:
         return min(mean_order_by_nonzeros(choices)) > 3
 
@@ -221,13 +221,13 @@ def _about_nonzeros() -> list[Finding]:
     means = ", ".join(f"{value:.1f}" for value in mean_order_by_nonzeros(whole))
     growing = sum(map(does_grow, by_gains.values()))
     return [
-        Finding(
+        ExperimentClaim(
             "for every K orders above 3 are needed",
             _decide(is_above_three),
             f"the lowest mean best order of any K: {min(lowest):.1f} to {max(lowest):.1f}; {WHOLE_GRID} at a = 0.4, "
             f"c = 0.1, K = {counts}: {means}",
         ),
-        Finding(
+        ExperimentClaim(
             "the best order grows with K",
             _decide(does_grow),
             f"at {growing} of {len(by_gains)} gains",
@@ -235,10 +235,10 @@ def _about_nonzeros() -> list[Finding]:
     ]
 
 
-def _example() -> Finding:
+def _example() -> ExperimentClaim:
     choices = choose_orders(shipped("spsa").at(distributions="normal", nonzeros=20, measurements=10))
     near = ", ".join(f"{p:g}" for p, is_near in zip(choices.orders, choices.near, strict=True) if is_near)
-    return Finding(
+    return ExperimentClaim(
         "N = 100, normal, K = 20 %, M = 10: the best order is approximately 4",
         "undecided" if choices.near[choices.orders.index(4.0)] and choices.is_flat else _true_if(choices.order == 4),
         f"best here: order {float(choices.order):g}; as good within one standard error: {near}",
@@ -254,7 +254,7 @@ def _listed(shares: list[float]) -> str:
     return f"{', '.join(f'{share:.0%}' for share in shares[:-1])} and {shares[-1]:.0%}"
 
 
-def convergence_conditions() -> Finding:
+def convergence_conditions() -> ExperimentClaim:
     """Return what holds of "SPSA converges to the global optimum under general conditions" for S_p."""
     table = shipped("convergence")
     rates: Mapping[int, float] = {
@@ -262,7 +262,7 @@ def convergence_conditions() -> Finding:
         for iterations in table.axes["iterations"]
     }
     last = max(rates)
-    return Finding(
+    return ExperimentClaim(
         "SPSA converges to the global optimum under general conditions (Maryak and Chin 2001)",
         "undecided",
         f"after {last:,} iterations {rates[last]:.0%} of the signals of the convergence study are recovered exactly",

@@ -18,7 +18,7 @@ from ..metrics.catalogue import METRICS
 from ..metrics.metric import Metric
 from .bands import Band, lay_out
 from .filters import Bank, envelope_spectra, filter_bank, record_spectrum
-from .quantities import FEWEST_LINES, QUANTITIES, Setting, measure_bands
+from .quantities import FEWEST_LINES, QUANTITIES, BandSetting, measure_bands
 from .record import check_rate, check_record, check_rpm, check_turns
 from .threshold import Threshold, find_threshold
 from .whitening import whiten as flatten
@@ -49,14 +49,14 @@ class BandMap:
         The metric's value in each band; NaN where a band is too narrow to be measured.
     rate : float
         The record's samples per second.
-    setting : Setting
+    setting : BandSetting
         What was measured: the quantity, the metric and its parameters, the range of the envelope spectrum.
     """
 
     bands: list[Band]
     values: Array
     rate: float
-    setting: Setting
+    setting: BandSetting
     samples: int
     spectrum_of_record: NDArray[np.complex128] = field(repr=False)
     groups: list[list[Band]] = field(repr=False)
@@ -219,7 +219,7 @@ def band_map(
     if rpm is not None:
         check_turns(len(record), rate, float(rpm))
     name, function, sparser, used = _metric(metric, order, parameters)
-    setting = Setting(
+    setting = BandSetting(
         on=check_choice("on", on, QUANTITIES),
         metric=name,
         parameters=used,
@@ -236,7 +236,7 @@ def band_map(
     return BandMap([band for group in groups for band in group], values, rate, setting, len(record), spectrum, groups)
 
 
-def _nothing_measured(setting: Setting, samples: int, rate: float) -> str:
+def _nothing_measured(setting: BandSetting, samples: int, rate: float) -> str:
     low, high = setting.frequencies
     return (
         f"no band has {FEWEST_LINES} lines of its envelope spectrum between {low:g} and {high:g} Hz: the record lasts "

@@ -23,7 +23,7 @@ SHAFT_LINES = 2  # lines on either side of a harmonic of the shaft that are left
 
 
 @dataclass(frozen=True)
-class Setting:
+class BandSetting:
     """What is measured in each band: the quantity, its metric, and the range of the envelope spectrum.
 
     `shaft` is the frequency in hertz at whose multiples lines are left out. With `relative`, an envelope spectrum is
@@ -73,7 +73,11 @@ class Setting:
 
 
 def measure_bands(
-    spectrum: NDArray[np.complex128], samples: int, rate: float, groups: list[list[Band]], settings: Sequence[Setting]
+    spectrum: NDArray[np.complex128],
+    samples: int,
+    rate: float,
+    groups: list[list[Band]],
+    settings: Sequence[BandSetting],
 ) -> Array:
     """Return values[setting, band], for all bands of all groups."""
 

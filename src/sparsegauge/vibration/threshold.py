@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 
 from .._arrays import Array, Parameter, as_rng
 from .bands import Band
-from .quantities import Setting, measure_bands
+from .quantities import BandSetting, measure_bands
 
 SURROGATES = 24
 PIVOTS = 200_000  # simulated values behind each tail probability
@@ -60,7 +60,7 @@ def find_threshold(
     samples: int,
     rate: float,
     groups: list[list[Band]],
-    setting: Setting,
+    setting: BandSetting,
     level: float,
     rng: Any,
 ) -> Threshold:
@@ -88,7 +88,7 @@ def _surrogate_maps(
     samples: int,
     rate: float,
     groups: list[list[Band]],
-    settings: list[Setting],
+    settings: list[BandSetting],
     rng: Any,
 ) -> Iterator[Array]:
     generator = as_rng(rng)
@@ -98,7 +98,7 @@ def _surrogate_maps(
         yield measure_bands(magnitudes * np.exp(1j * phases), samples, rate, groups, settings)
 
 
-def _best(values: Array, setting: Setting) -> Array:
+def _best(values: Array, setting: BandSetting) -> Array:
     """The value of the best band by each setting."""
     choose = np.nanmax if setting.sparser == "larger" else np.nanmin
     best: Array = choose(values, axis=-1)

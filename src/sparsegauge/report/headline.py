@@ -21,7 +21,7 @@ LONG = 1000
 
 
 @dataclass(frozen=True)
-class Summary:
+class Headline:
     """Sentences for the top of the page."""
 
     sentences: tuple[str, ...]
@@ -29,7 +29,7 @@ class Summary:
 
 def summarise_signals(
     signals: Sequence[DemoSignal], rankings: Sequence[Ranking], missing: Sequence[int] = ()
-) -> Summary:
+) -> Headline:
     """Return what a reader in a hurry should know."""
     odd = [
         f"{signal.name}: {fact}"
@@ -37,7 +37,7 @@ def summarise_signals(
         for fact in find_oddities(signal.values, missing[k] if k < len(missing) else 0)
     ]
     strange = f"Odd: {'; '.join(odd)}." if odd else "Nothing odd was found in the samples."
-    return Summary((_who(signals, rankings[0]), _where(signals), strange))
+    return Headline((_who(signals, rankings[0]), _where(signals), strange))
 
 
 def _who(signals: Sequence[DemoSignal], ranking: Ranking) -> str:
