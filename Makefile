@@ -6,7 +6,7 @@ BUILD := build/kernels
 # the build tools of .venv, and none that happens to be on the machine
 export PATH := $(CURDIR)/$(BIN):$(PATH)
 
-.PHONY: test test-all torch jax test-torch test-jax coverage kernels lint types bench peers report pages docs studies clean
+.PHONY: test test-all torch jax test-torch test-jax coverage kernels lint types bench peers report pages docs studies torture clean
 
 test: lint types kernels
 	$(BIN)/pytest -n auto
@@ -61,6 +61,11 @@ pages: kernels
 docs: kernels
 	$(BIN)/sphinx-build -W --keep-going -q -b html docs build/docs
 	@echo build/docs/index.html
+
+# Faults tried on purpose, and how many were survived: the table of docs/reliability.md; then hours of the page's server.
+torture: kernels
+	$(BIN)/python tests/torture.py
+	$(BIN)/pytest -q -m "" tests/explore/test_explore_endurance.py tests/io/test_reader_memory.py tests/study/test_study_kill.py
 
 # All studies behind the shipped tables: hours, and it can be cut off and typed again at any moment.
 studies: kernels

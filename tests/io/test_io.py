@@ -25,6 +25,7 @@ from hypothesis import strategies as st
 from PIL import Image
 
 import sparsegauge.io.file_contents as contents_module
+from io_samples import GREY, SAMPLES, SOUND, TABLE, WRITERS, X, write_parquet
 from sparsegauge import InvalidInput, MissingExtra
 from sparsegauge.io import FORMATS, expand, matlab, open_file, spooled
 from sparsegauge.io.file_contents import BLOCK_BYTES
@@ -33,15 +34,6 @@ from strategies import law
 pa = pytest.importorskip("pyarrow")
 pq = pytest.importorskip("pyarrow.parquet")
 
-X = np.random.default_rng(0).standard_normal(40)
-TABLE = X.reshape(10, 4)
-SOUND = (1000 * TABLE[:, :2]).astype(np.int16)
-GREY = np.arange(80, dtype=np.uint8).reshape(8, 10)
-
-
-def write_parquet(path, **columns):
-    pq.write_table(pa.table(columns), path)
-
 
 def write_24_bit(path, samples, rate=8000):
     with wave.open(str(path), "wb") as file:
@@ -49,21 +41,6 @@ def write_24_bit(path, samples, rate=8000):
         file.setsampwidth(3)
         file.setframerate(rate)
         file.writeframes(np.ascontiguousarray(samples.astype("<i4")).view(np.uint8).reshape(-1, 4)[:, 1:].tobytes())
-
-
-WRITERS = {
-    ".npy": lambda path: np.save(path, X),
-    ".npz": lambda path: np.savez_compressed(path, a=X, b=TABLE),
-    ".csv": lambda path: np.savetxt(path, TABLE, delimiter=",", header="a,b,c,d", comments=""),
-    ".tsv": lambda path: np.savetxt(path, TABLE, delimiter="\t"),
-    ".txt": lambda path: np.savetxt(path, X),
-    ".parquet": lambda path: write_parquet(path, a=X, t=["x"] * 40),
-    ".mat": lambda path: scipy.io.savemat(path, {"a": X, "b": TABLE}, do_compression=True),
-    ".wav": lambda path: scipy.io.wavfile.write(path, 8000, SOUND),
-    ".png": lambda path: Image.fromarray(GREY).save(path),
-    ".jpg": lambda path: Image.fromarray(GREY).save(path),
-    ".jpeg": lambda path: Image.fromarray(GREY).save(path),
-}
 
 
 def read(path, **options):
@@ -618,14 +595,6 @@ def survives(path):
     return all(array.size > 0 and array.dtype.kind in "biufc" for array in arrays)
 
 
-def whole(ending):
-    with tempfile.TemporaryDirectory() as directory:
-        path = Path(directory) / f"x{ending}"
-        WRITERS[ending](path)
-        return path.read_bytes()
-
-
-SAMPLES = {ending: whole(ending) for ending in FORMATS}
 QUICK = sorted(FORMATS.keys() - {".mat"})
 
 

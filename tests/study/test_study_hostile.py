@@ -137,7 +137,7 @@ def test_an_interrupt_in_the_middle_of_a_line_breaks_no_chain(tmp_path, monkeypa
 class Cluster:
     """An executor of a cluster that does as it is told with the second cell."""
 
-    _client = SimpleNamespace(status="running", run=lambda function: {"tcp://a:1": function()})
+    _client = SimpleNamespace(status="running", run=lambda function, on_error: {"tcp://a:1": function()})
 
     def __init__(self, outcome):
         self.outcome, self.count = outcome, 0
@@ -195,7 +195,7 @@ class Idle:
 
     status = "running"
 
-    def run(self, function):
+    def run(self, function, on_error):
         return {}
 
     def scheduler_info(self):
@@ -218,7 +218,7 @@ OTHER = {"numpy": "1.0"}
 def test_a_cluster_that_mixes_versions_is_named(tmp_path):
     cluster = Cluster(raising(KilledWorker("x")))
     cluster.count = 2  # which does nothing wrong then
-    cluster._client = SimpleNamespace(run=lambda function: {"tcp://a:1": function(), "tcp://b:2": function() | OTHER})
+    cluster._client = SimpleNamespace(run=lambda function, on_error: {"tcp://a:1": function(), "tcp://b:2": function() | OTHER})
     with pytest.warns(StudyWarning, match=r"worker tcp://b:2 has other versions.*numpy 1.0 there"):
         sg.run_study(STUDY, tmp_path / "store", executor=cluster)
 

@@ -142,19 +142,34 @@ class Axis:
 
     def column(self, codes: NDArray[np.intp]) -> NDArray[Any]:
         """Return the values at some positions, with the type of the column."""
+        return self._held[codes]
+
+    @functools.cached_property
+    def _held(self) -> NDArray[Any]:
         held = np.empty(len(self.values), self.kind.dtype)
         held[:] = self.values
-        return held[codes]
+        return held
+
+    @functools.cached_property
+    def _order(self) -> NDArray[np.intp]:
+        return np.argsort(self._held, kind="stable")
+
+    @functools.cached_property
+    def _positions(self) -> dict[Any, int]:
+        return {value: i for i, value in enumerate(self.values)}
+
+    def position(self, value: Any) -> int:
+        """Return where a value stands among those of the axis."""
+        return self._positions[value]
 
     def codes(self, column: NDArray[Any]) -> NDArray[np.intp]:
         """Return the position of each value of a column; the inverse of `column`."""
-        order = np.argsort(np.asarray(self.values, column.dtype), kind="stable")
-        ordered = np.asarray(self.values, column.dtype)[order]
+        ordered = self._held[self._order]
         places = np.minimum(np.searchsorted(ordered, column), len(ordered) - 1)
         strange = np.flatnonzero(ordered[places] != column)
         if len(strange):
             raise Damaged(f"has {self.name} = {column[strange[0]]}, which the study has not")
-        return order[places]
+        return self._order[places]
 
 
 @dataclass(frozen=True)
@@ -251,7 +266,7 @@ class Grid:
 
     def place(self, cell: Cell) -> tuple[Any, ...]:
         """Return where a cell lies in an array of the grid's shape."""
-        where = {axis.name: axis.values.index(v) for axis, v in zip(self.seeded, cell.values, strict=True)}
+        where = {axis.name: axis.position(v) for axis, v in zip(self.seeded, cell.values, strict=True)}
         trials = slice(cell.first, cell.first + cell.trials)
         return (*(where.get(axis.name, slice(None)) for axis in self.axes), trials)
 
@@ -260,7 +275,7 @@ class Grid:
         *codes, trial = (index.ravel() for index in np.indices((*self.shared_shape, cell.trials)))
         held = dict(zip((axis.name for axis in self.shared), codes, strict=True))
         for axis, value in zip(self.seeded, cell.values, strict=True):
-            held[axis.name] = np.full(len(trial), axis.values.index(value))
+            held[axis.name] = np.full(len(trial), axis.position(value))
         return {axis.name: axis.column(held[axis.name]) for axis in self.axes} | {"trial": trial + cell.first}
 
     def codes(self, rows: Columns) -> tuple[NDArray[np.intp], ...]:

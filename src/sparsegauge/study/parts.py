@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import math
 import time
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
@@ -42,8 +43,16 @@ class Results:
         return int(np.count_nonzero(self.present))
 
     def missing(self) -> list[Cell]:
-        """Return the work units of which anything is missing."""
-        return [cell for cell in self.grid.cells() if not self.present[self.grid.place(cell)].all()]
+        """Return the work units of which anything is missing, in the order of `grid.cells()`.
+
+        All cells share their trials out alike, so that the grid is looked at once and not once per cell.
+        """
+        cells, axes = list(self.grid.cells()), self.grid.axes
+        per_combination = len(cells) // math.prod(len(axis.values) for axis in self.grid.seeded)
+        starts = [cell.first for cell in cells[:per_combination]]
+        complete = self.present.all(axis=tuple(i for i, axis in enumerate(axes) if not axis.kind.is_seeded))
+        finished = np.logical_and.reduceat(complete, starts, axis=-1).ravel()
+        return [cells[i] for i in np.flatnonzero(~finished).tolist()]
 
     def template(self) -> Columns:
         """Return rows with the names and types that rows must have."""
@@ -78,7 +87,7 @@ def timing_of(
     zero = np.zeros(1, np.intp)
     where = zip(grid.seeded, cell.values, strict=True)
     return {
-        **{axis.name: axis.column(zero + axis.values.index(value)) for axis, value in where},
+        **{axis.name: axis.column(zero + axis.position(value)) for axis, value in where},
         "first_trial": np.array([cell.first]),
         "trials": np.array([cell.trials]),
         "seconds": np.array([seconds]),

@@ -185,7 +185,7 @@ class _Loop:
     def _loop(self, executor: Executor, cells: Iterator[Cell]) -> None:
         most, self.client = _in_flight(executor), getattr(executor, "_client", None)
         if self.client is not None:
-            for worker, versions in self.client.run(versions_here).items():
+            for worker, versions in self.client.run(versions_here, on_error="ignore").items():
                 self._check_versions(worker, versions)
         try:
             while True:

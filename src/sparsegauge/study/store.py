@@ -81,6 +81,7 @@ class Store:
     session: float = field(default_factory=time.time)
     _rows: list[Columns] = field(default_factory=list)
     _timings: list[Columns] = field(default_factory=list)
+    _waiting: int = 0
     _opened: float = field(default_factory=time.monotonic)
     _written: float = field(default_factory=time.monotonic)
 
@@ -118,7 +119,8 @@ class Store:
         self._timings.append(timing_of(self.manifest.grid, cell, seconds, worker, self.session, versions))
         now = time.monotonic()
         due = now - self._written >= min(max(SHARE * (now - self._opened), SHORTEST), LONGEST)
-        if due or sum(len(rows["trial"]) for rows in self._rows) >= MOST_ROWS:
+        self._waiting += len(rows["trial"])
+        if due or self._waiting >= MOST_ROWS:
             self.flush()
         return new
 
@@ -131,7 +133,7 @@ class Store:
             name = f"{place}/{part_name(data)}"
             self.journal.note(name, data)
             write_to_store(self.path / name, data)
-        self._rows, self._timings, self._written = [], [], time.monotonic()
+        self._rows, self._timings, self._waiting, self._written = [], [], 0, time.monotonic()
 
 
 def _sweep(directory: Path) -> None:
