@@ -218,7 +218,9 @@ OTHER = {"numpy": "1.0"}
 def test_a_cluster_that_mixes_versions_is_named(tmp_path):
     cluster = Cluster(raising(KilledWorker("x")))
     cluster.count = 2  # which does nothing wrong then
-    cluster._client = SimpleNamespace(run=lambda function, on_error: {"tcp://a:1": function(), "tcp://b:2": function() | OTHER})
+    cluster._client = SimpleNamespace(
+        run=lambda function, on_error: {"tcp://a:1": function(), "tcp://b:2": function() | OTHER}
+    )
     with pytest.warns(StudyWarning, match=r"worker tcp://b:2 has other versions.*numpy 1.0 there"):
         sg.run_study(STUDY, tmp_path / "store", executor=cluster)
 
