@@ -127,7 +127,7 @@ def test_the_report_and_the_interactive_page_know_it(own):
     laws = importlib.import_module("sparsegauge.report.laws")
     demos = importlib.import_module("sparsegauge.report.demo_signals")
     pytest.importorskip("panel")
-    page = importlib.import_module("sparsegauge.explore.ranking")
+    page = importlib.import_module("sparsegauge.explore.standing")
     assert "power_crest" in page.standings(X[0])
     assert any(row.metric == "power_crest" for row in ranks.rank_demos(demos.measure_demos())[0].rows)
     rows = [subject.title for group in laws.gather_laws().groups.values() for subject in group]

@@ -19,7 +19,6 @@ from ..errors import InvalidInput
 from .exact import Formula
 from .lemmas import NOTHING
 from .metric import Axis, Center, Kernel, Metric, MetricFunction, Options, Proofs, Values
-from .table import MetricTable
 
 # The modules that define the metrics of the package. Their order is the order of all tables.
 FAMILIES = ("gds", "penalties", "norms", "gini_family", "entropies", "inequality", "diversity")
@@ -261,6 +260,8 @@ def measure(
     if isinstance(metric, str):
         found = METRICS.find(metric)
         return found.function(x, dim=dim, **options, **found.check(parameters))
+    from .table import MetricTable
+
     chosen = choose_metrics(metric)
     return MetricTable({label: found.function(x, dim=dim, **options, **own) for label, (found, own) in chosen.items()})
 

@@ -17,7 +17,7 @@ from __future__ import annotations
 
 import functools
 import math
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -40,7 +40,9 @@ from .exact import Arithmetic, Pairs, length, power_sum, zeros
 from .lemmas import COUNTED_ZEROS, INVARIANT, MEANS, PADDING, ROBIN_HOOD, Laws
 from .metric import Axis, Center, Options
 from .references import GDS
-from .statistics import Rows
+
+if TYPE_CHECKING:
+    from .statistics import Rows
 
 LARGEST_PAPER_ORDER = 1000  # beyond, its binomials overflow
 

@@ -12,7 +12,7 @@ import math
 import textwrap
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
-from typing import Any, Literal, Protocol, TypeAlias, TypedDict
+from typing import TYPE_CHECKING, Any, Literal, Protocol, TypeAlias, TypedDict
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -21,8 +21,9 @@ from .._arrays import Array, Choice, Parameter, Signals, check_number, library_o
 from ..errors import InvalidInput
 from .exact import Formula
 from .lemmas import LEMMAS, Laws
-from .statistics import Rows
-from .weighted import WeightedRows
+
+if TYPE_CHECKING:
+    from .statistics import Rows
 
 Kernel: TypeAlias = Callable[..., Array]
 Proofs: TypeAlias = Laws | Callable[..., Laws]
@@ -162,11 +163,22 @@ class Metric:
         return f"{self.name} has no parameter {parameter!r}{hint}; it has {ranges}"
 
 
+def _rows_of(signals: Signals) -> Rows:
+    """Return the statistics of signals; loaded when they are first needed, since even orders do without them."""
+    if signals.weights is None:
+        from .statistics import Rows
+
+        return Rows(signals)
+    from .weighted import WeightedRows
+
+    return WeightedRows(signals)
+
+
 def measure_signals(metric: Metric, signals: Signals, zero: float, arguments: Mapping[str, Any]) -> Array:
     """Return one value per signal; `zero` for signals whose coefficients are all zero."""
     if signals.rows == 0:
         return np.empty(0)
-    row = Rows(signals) if signals.weights is None else WeightedRows(signals)
+    row = _rows_of(signals)
     with np.errstate(all="ignore"):  # signals of zeros may come to 0/0; and infinite results are results
         values = metric.kernel(row, **arguments) + 0.0  # which makes 0.0 of -0.0
     if np.count_nonzero(row.all_zero):

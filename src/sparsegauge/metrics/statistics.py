@@ -9,8 +9,7 @@ from __future__ import annotations
 import functools
 import math
 from collections.abc import Callable
-from fractions import Fraction
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -19,6 +18,9 @@ from .._arrays import Array, Signals
 from .._compiled import measure as kernels
 from .._compiled.sums import BLOCK
 from . import _dispatch
+
+if TYPE_CHECKING:
+    from fractions import Fraction
 
 # N, and ranks k counted from the largest -> N times their weights, and the logarithms of these
 Weights = Callable[[int, Array], tuple[Array, Array]]
