@@ -18,7 +18,7 @@ from ..errors import InvalidInput, SparsegaugeError
 BLOCK_BYTES = 1 << 23  # what is held of a file that is read in pieces
 LARGEST_EXPANSION = 1 << 30  # bytes that any file may unpack into, however small it is
 LARGEST_RATIO = 100  # times its own size: what a file may unpack into beyond that
-GROWTH = 1.25  # of the memory for a table of unknown length; at most 1.5 times its size is ever in use
+GROWTH = 1.1  # of the memory for a table of unknown length, whose last step is in use beside it
 
 Note = Callable[[str], None]
 
