@@ -33,7 +33,7 @@ def run(capsys, monkeypatch, tmp_path):
 
 
 def is_one_sentence(err):
-    return re.fullmatch(r"sparsegauge: [^\n]{10,400}\n", err) is not None and not CONTROL.search(err.rstrip("\n"))
+    return re.fullmatch(r"sparsegauge: [^\n]{10,900}\n", err) is not None and not CONTROL.search(err.rstrip("\n"))
 
 
 @pytest.mark.parametrize("form", [[], ["--csv"], ["--json"]], ids=["table", "csv", "json"])

@@ -193,7 +193,7 @@ class TestParameters:
             return_annotation=inspect.Signature.empty,
         )
         words = "".join(f", {key}='{value.default}'" for key, value in sg.METRICS[name].options.items())
-        common = "axis=-1, keepdims=False, nan_policy='propagate', weights=None, center=None, zero=nan"
+        common = "axis=-1, keepdims=False, nan_policy='propagate', weights=None, center=None, zero=nan, dim=None"
         assert str(bare) == f"(x, *, {own}{common}{words})"
 
     def test_ends(self):
@@ -252,7 +252,7 @@ class TestMeasure:
             ("Treves Rols", "did you mean 'treves_rolls'"),
             ("numerical sparsty", "did you mean 'neg_numerical_sparsity'"),
             ("zzzzzz", "no metric 'zzzzzz'; there are gds"),
-            (7, "no metric 7; there are gds"),
+            (7, "sequence of names.*got 7; pass a list"),
         ],
     )
     def test_unknown_metric(self, name, message):

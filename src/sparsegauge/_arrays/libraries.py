@@ -25,7 +25,7 @@ def library_of(x: Any) -> Library | None:
 def _find_library(kind: type) -> Library | None:
     for base in kind.__mro__:
         root = base.__module__.partition(".")[0]
-        if root == "pandas" and not hasattr(kind, "groupby") and ".groupby" not in base.__module__:
+        if root == "pandas" and not hasattr(kind, "groupby") and not kind.__name__.endswith("GroupBy"):
             return None  # an Index, a single NA and the like
         if root in ROOTS:
             return ROOTS[root]
