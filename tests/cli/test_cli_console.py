@@ -142,7 +142,11 @@ def test_wrong_usage_names_the_culprit_and_the_help(run, words):
 @EVERY_VERB
 def test_verbs_that_take_time_can_be_quiet(words):
     options = inspect.signature(VERBS[words].callback).parameters
-    assert "quiet" in options or words in {("study", "status"), ("explore",), ("metrics",)}  # which are there to be read
+    assert "quiet" in options or words in {
+        ("study", "status"),
+        ("explore",),
+        ("metrics",),
+    }  # to be read
 
 
 ALL_HELP = (
