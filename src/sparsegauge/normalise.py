@@ -110,7 +110,7 @@ class CoefficientNormaliser(OneToOneFeatureMixin, TransformerMixin, BaseEstimato
         self.copy = copy
 
     def fit(self, X: Any, y: Any = None) -> Self:
-        """Mean and standard deviation of every coefficient of X, forgetting what was seen before.
+        """Compute mean and standard deviation of every coefficient of X; what was seen before is discarded.
 
         Parameters
         ----------
@@ -195,7 +195,7 @@ class CoefficientNormaliser(OneToOneFeatureMixin, TransformerMixin, BaseEstimato
         return tags
 
     def _check(self, X: Any, *, reset: bool, **options: Any) -> Array:
-        """The caller's table as float64, by scikit-learn's rules for shapes, names and kinds."""
+        """Return the caller's table as float64, checked by scikit-learn's rules for shapes, names and kinds."""
         _refuse_kinds(X)
         if not isinstance(self.copy, bool | np.bool_):
             raise InvalidInput(f"copy must be True or False, got {self.copy!r}")
@@ -246,7 +246,7 @@ def normalised_gds(
     nan_policy: str = "propagate",
     zero: float = math.nan,
 ) -> Array:
-    r"""S_p of every signal of a dataset after its coefficients were made comparable.
+    r"""Return S_p of every signal of a dataset after its coefficients were made comparable.
 
     .. math:: \widehat{S}_p(x_{(:,j)}) = S_p(\widehat{x}_{(:,j)}), \quad
               \widehat{x}_{i,j} = \frac{x_{i,j} - \mu_i}{\sigma_i}
@@ -322,7 +322,7 @@ class _Moments(NamedTuple):
 
 
 def _moments_of(x: Array) -> _Moments:
-    """Block by block, of which the shape of x alone decides."""
+    """Return the moments of x, computed in blocks that depend on its shape alone."""
     tiles = []
     for left in range(0, x.shape[1], BLOCK_COLUMNS):
         columns = x[:, left : left + BLOCK_COLUMNS]
@@ -334,7 +334,7 @@ def _moments_of(x: Array) -> _Moments:
 
 @np.errstate(under="ignore")
 def _moments_of_block(x: Array) -> _Moments:
-    """Three passes: a rough mean, what it lacks, and squares about their sum."""
+    """Return the moments of a block, in three passes: a rough mean, its correction, and squares about the mean."""
     x = np.ascontiguousarray(x.T)  # NumPy adds up in pairs along contiguous memory only
     present = ~np.isnan(x)
     seen = present.sum(axis=1)
@@ -374,7 +374,7 @@ def _merge(a: _Moments, b: _Moments) -> _Moments:
 
 
 def _unit(low: Array, high: Array) -> Array:
-    """A power of two near the largest magnitude; 1 where nothing or only zeros were seen."""
+    """Return a power of two near the largest magnitude; 1 where nothing or only zeros were seen."""
     largest = np.maximum(np.maximum(-low, high), 0.0)  # nothing seen: low = inf, high = -inf
     exponent = np.clip(np.frexp(largest)[1], -LARGEST_EXPONENT, LARGEST_EXPONENT)
     unit: Array = np.ldexp(1.0, exponent)
@@ -382,13 +382,13 @@ def _unit(low: Array, high: Array) -> Array:
 
 
 def _measured_in(unit: Array, moments: _Moments) -> _Moments:
-    """In a unit that is at least as large; what underflows is nothing next to what has made the unit grow."""
+    """Return the moments in a unit that is at least as large; what underflows is negligible in that unit."""
     ratio = moments.unit / unit
     return moments._replace(unit=unit, mean=moments.mean * ratio, squares=moments.squares * ratio * ratio)
 
 
 def _two_sum(a: Array, b: Array) -> Array:
-    """a + b rounded, and what the rounding lost (Knuth)."""
+    """Return a + b rounded, and the rounding error (Knuth)."""
     total = a + b
     part = total - a
     return np.stack([total, (a - (total - part)) + (b - part)])
@@ -419,7 +419,7 @@ def _refuse_few(seen: Indices) -> None:
 
 
 def _refuse_kinds(X: Any) -> None:
-    """What scikit-learn would misread: masks are dropped without a word, and zeros would not stay zeros."""
+    """Refuse masked and sparse arrays: scikit-learn drops masks silently, and zeros would not stay zeros."""
     if is_sparse(X):
         raise InvalidInput(
             f"a sparse {type(X).__name__} cannot be centred and stay sparse; pass X.toarray() if it fits into memory"
@@ -430,7 +430,7 @@ def _refuse_kinds(X: Any) -> None:
 
 @contextlib.contextmanager
 def _own_errors() -> Iterator[None]:
-    """What scikit-learn refuses, under this package's name; it is a ValueError as well."""
+    """Raise `InvalidInput`, which is a ValueError too, for what scikit-learn refuses."""
     try:
         with np.errstate(over="ignore", under="ignore", invalid="ignore"):  # it adds all of X up, to see if X is finite
             yield

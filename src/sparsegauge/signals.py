@@ -59,7 +59,7 @@ _LOADERS: dict[str, Callable[[], Any]] = {
 
 
 def demo(name: str) -> Array:
-    """A real or classic signal to try things on.
+    """Return a real or classic signal to try things on.
 
     Parameters
     ----------
@@ -87,7 +87,7 @@ def demo(name: str) -> Array:
 
 
 def dct(x: Any, *, axis: int | None = None) -> Array:
-    """Orthonormal discrete cosine transform (type II) over all axes, or along one.
+    """Return the orthonormal discrete cosine transform (type II) over all axes, or along one.
 
     Parameters
     ----------
@@ -116,7 +116,7 @@ def dct(x: Any, *, axis: int | None = None) -> Array:
 
 
 def wavelet(x: Any, name: str = "db4", *, axis: int | None = None) -> Array:
-    """All coefficients of a full periodised wavelet decomposition, as one flat vector, or along one axis.
+    """Return all coefficients of a periodised wavelet decomposition, as one flat vector or along one axis.
 
     The decomposition goes on while every length is even, which is as deep as it stays orthonormal: to a single
     approximation coefficient for lengths that are powers of two, to 33 of them for a length of 264.
@@ -198,7 +198,7 @@ REPRESENTATIONS: dict[str, Callable[[Array], Array]] = {"samples": np.asarray, "
 
 
 def transform(x: Any, name: str, *, axis: int | None = None) -> Any:
-    """The coefficients of x by the name of a transform.
+    """Return the coefficients of x under a transform that is given by its name.
 
     Parameters
     ----------
@@ -239,7 +239,7 @@ def check_transform(name: str) -> None:
 
 
 def windows(x: Any, length: int, hop: int, *, axis: int = -1) -> NDArray[Any]:
-    """Windows that slide over a signal, as a view: nothing is copied.
+    """Return the windows that slide over a signal, as a view: nothing is copied.
 
     Window number k holds x[k hop], ..., x[k hop + length - 1]. What is left at the end and does not fill a window is in
     none of them.

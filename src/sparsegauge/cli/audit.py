@@ -117,7 +117,7 @@ class _Asked:
     counterexamples: Path | None
 
     def parameters(self) -> dict[str, float]:
-        """--order and every --parameter, as numbers."""
+        """Return --order and every --parameter as numbers."""
         written = [f"order={self.order}"] if self.order is not None else []
         found: dict[str, float] = {}
         for text in [*written, *(self.parameter or [])]:

@@ -30,7 +30,7 @@ AsJson = Annotated[bool, typer.Option("--json", help="Print JSON instead of word
 
 
 def printer() -> Console:
-    """Where results go. Brackets are signals here, and no markup."""
+    """Return the console for results; brackets are printed as they are, not as markup."""
     from rich.console import Console
 
     forgive_narrow_encodings()
@@ -41,14 +41,14 @@ def printer() -> Console:
 
 
 def forgive_narrow_encodings() -> None:
-    """Where stdout has no ± and the like, a question mark will do: better than no answer."""
+    """Replace characters that the encoding of stdout does not have by question marks."""
     if isinstance(sys.stdout, io.TextIOWrapper):
         sys.stdout.reconfigure(errors="replace")
 
 
 @contextlib.contextmanager
 def progress(*, quiet: bool) -> Iterator[Progress]:
-    """A bar on stderr that vanishes at the end; none in a pipe."""
+    """Show a progress bar on stderr that vanishes at the end; none in a pipe."""
     from rich.console import Console
     from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn
 
@@ -59,12 +59,12 @@ def progress(*, quiet: bool) -> Iterator[Progress]:
 
 
 def print_json(value: Any) -> None:
-    """JSON that every reader takes: what is not finite is null or a word."""
+    """Print strict JSON: NaN is null, and infinities are words."""
     print(json.dumps(plain(value), indent=1, allow_nan=False))
 
 
 def plain(value: Any) -> Any:
-    """The same without nan (null) and infinities ("inf", "-inf")."""
+    """Return the value with nan replaced by None and infinities by "inf" and "-inf"."""
     if isinstance(value, dict):
         return {str(plain(key)): plain(entry) for key, entry in value.items()}
     if isinstance(value, list | tuple):
@@ -75,7 +75,7 @@ def plain(value: Any) -> Any:
 
 
 def print_facts(facts: dict[str, str]) -> None:
-    """One fact a line, in two columns."""
+    """Print one fact per line, in two columns."""
     forgive_narrow_encodings()
     width = max(map(len, facts))
     for name, fact in facts.items():

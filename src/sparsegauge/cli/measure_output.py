@@ -17,11 +17,11 @@ if TYPE_CHECKING:
     from ..measurements import Measure, Measurement
 
 WIDEST = 10_000
-MOST_COLUMNS = 6  # measures side by side; beyond, one a line
+MOST_COLUMNS = 6  # measures side by side; beyond, one per line
 
 
 def print_json(results: list[Measurement]) -> None:
-    """A list of objects, one a line; null for what is not defined."""
+    """Print a list of objects, one per line; null for what is not defined."""
     separator = "["
     for record in _records(results):
         print(separator, json.dumps(plain(record), allow_nan=False), sep="\n", end="")
@@ -30,7 +30,7 @@ def print_json(results: list[Measurement]) -> None:
 
 
 def print_csv(results: list[Measurement]) -> None:
-    """One line a value, all digits; nan for what is not defined."""
+    """Print one line per value, with all digits; nan for what is not defined."""
     windowed = any(result.starts is not None for result in results)
     fields = ["file", "signal", "metric", "parameters", "value", "n", *(["start"] if windowed else [])]
     if windowed and any(result.rate is not None for result in results):
@@ -62,7 +62,7 @@ def _tail(measure: Measure, value: float, n: int) -> dict[str, Any]:
 
 
 def print_table(results: list[Measurement]) -> None:
-    """For people: a line a signal; a line a measure where they are many, do not fit or have windows."""
+    """Print a table with one line per signal, or per measure if there are many, or windows."""
     from rich.console import Console
 
     terminal = sys.stdout.isatty()
@@ -102,7 +102,7 @@ def _fill_long(table: Table, results: list[Measurement]) -> None:
 
 
 def _fill_windowed(table: Table, results: list[Measurement]) -> None:
-    """A summary: the windows themselves are in --csv and --json."""
+    """Fill in a summary of the windows, which --csv and --json list one by one."""
     _head(table, ["file", "signal", "metric"], ["windows", "least", "median", "most", "sparsest at"])
     for result in results:
         for i, signal in enumerate(result.signals):

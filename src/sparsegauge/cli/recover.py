@@ -34,7 +34,7 @@ class DemoName(StrEnum):
 
 def recover(
     matrix: Annotated[
-        Path | None, typer.Option("--matrix", metavar="A.npy", help="A, one row a measurement: .npy, .csv, .mat, ...")
+        Path | None, typer.Option("--matrix", metavar="A.npy", help="A, one row per measurement: .npy, .csv, .mat, ...")
     ] = None,
     measurements: Annotated[
         Path | None, typer.Option("--measurements", metavar="y.npy", help="y, as many numbers as A has rows.")
@@ -100,7 +100,7 @@ class _Options:
     nonnegative: bool
 
     def made(self) -> Solver:
-        """The solver, by its name in Python however it is capitalised."""
+        """Return the solver of a name, however it is capitalised."""
         from ..recovery.registry import SOLVERS
         from ..recovery.solver import has_defaults
         from ..study.solver_table import has_order
@@ -171,7 +171,7 @@ def _check_output(path: Path, endings: tuple[str, ...]) -> None:
 
 
 def _read(path: Path) -> NDArray[Any]:
-    """The one array of a file. A column that a reader would skip is an error here: without it A is another matrix."""
+    """Return the one array of a file; a column that a reader would skip is an error, as A would be another matrix."""
     import numpy as np
 
     from ..io import open_file
@@ -189,7 +189,7 @@ def _read(path: Path) -> NDArray[Any]:
 
 
 def _read_problem(matrix: Path, measurements: Path) -> tuple[NDArray[Any], NDArray[Any]]:
-    """A and y; y may be a column, and A is one row if y is one number, since a line of text is read as a signal."""
+    """Return A and y; y may be a column, and A is one row if y is one number."""
     import numpy as np
 
     A, y = _read(matrix), np.atleast_1d(_read(measurements).squeeze())
@@ -202,7 +202,7 @@ def _check_kind(output: Path, A: NDArray[Any], y: NDArray[Any]) -> None:
 
 
 def _write(path: Path, x: NDArray[Any]) -> None:
-    """In the format of its ending; text has one number a line, with all its digits."""
+    """Write x in the format of the file's ending; text has one number per line, with all its digits."""
     import numpy as np
 
     from .._platform.files import replace_file
@@ -234,7 +234,7 @@ def _report(found: Recovery, order: float) -> dict[str, Any]:
 
 
 def _report_many(found: Recoveries, order: float) -> dict[str, Any]:
-    """What there is to say of several signals: how many are explained and certified, and each of them."""
+    """Report how many of several signals are explained and certified, and each of them."""
     each = [_report(one, order) for one in found]
     explained = sum(one["explains"] for one in each)
     return {

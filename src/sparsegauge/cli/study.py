@@ -144,7 +144,7 @@ def _bar(quiet: bool) -> Iterator[Any]:
 
 
 def _line(status: StudyProgress) -> str:
-    """As in "1,200 of 2,376,000 (0.1 %), 220 a second, 3 h 0 min left"."""
+    """Return a line such as "1,200 of 2,376,000 (0.1 %), 220 a second, 3 h 0 min left"."""
     share = math.floor(1000 * status.done / status.total) / 10  # 100 % is all of it
     words = [f"{status.done:,} of {status.total:,} ({share:g} %)"]
     if status.done < status.total:
@@ -174,7 +174,7 @@ def _warnings_as_lines() -> Iterator[None]:
 
 @contextlib.contextmanager
 def _executor(workers: int | None, dask: str | None) -> Iterator[Executor | None]:
-    """Threads, a Dask cluster, or None for the default."""
+    """Return an executor: threads, a Dask cluster, or None for the default."""
     from ..errors import InvalidInput
 
     if dask is None and workers is None:

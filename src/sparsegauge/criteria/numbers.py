@@ -25,7 +25,7 @@ LARGEST_POWER = 10**5  # bits of a power that is still computed as a fraction
 
 
 def as_fraction(x: Any) -> Fraction:
-    """The number that a reader sees: 0.1 is 1/10, and "3/7" is 3/7."""
+    """Return the number as it is written: 0.1 is 1/10, and "3/7" is 3/7."""
     return Fraction(repr(float(x))) if isinstance(x, float) else Fraction(x)
 
 
@@ -253,7 +253,7 @@ FLOATING = Floating()
 
 @functools.cache
 def interval(digits: int) -> Interval:
-    """One context a precision."""
+    """Return the interval context of a precision; there is one per precision."""
     return Interval(digits)
 
 
@@ -278,7 +278,7 @@ def bounds_of(value: Any) -> Bounds:
 
 
 def fraction_of(raw: Any) -> Fraction:
-    """mpmath's own form of a number as a fraction."""
+    """Return mpmath's representation of a number as a fraction."""
     sign, mantissa, exponent, _ = raw
     if (not mantissa and exponent) or abs(exponent) > LARGEST_EXPONENT:  # inf, nan, or beyond all use
         raise Undefined
@@ -301,7 +301,7 @@ def gap(before: Bounds, after: Bounds) -> Fraction:
 
 
 def shown(value: Fraction | Bounds, digits: int = 20) -> str:
-    """A fraction as it is when short, else its decimals; of bounds the decimals of their middle."""
+    """Return a fraction as text: exactly if it is short, else as a decimal number; for bounds, their middle."""
     if isinstance(value, Bounds):
         if value.low != value.high:
             return decimals((value.low + value.high) / 2, digits)

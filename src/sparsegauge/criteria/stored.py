@@ -13,7 +13,7 @@ from .audit import Audit, audit
 
 @functools.cache
 def stored_audits() -> tuple[Audit, ...]:
-    """All of them, as `audit` gave them with its default seed and budget."""
+    """Return the audits that ship with the package, made with the default seed and budget."""
     text = resources.files(__package__).joinpath("audits.json").read_text(encoding="utf-8")
     return tuple(Audit.of(entry) for entry in json.loads(text))
 

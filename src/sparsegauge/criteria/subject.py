@@ -48,7 +48,7 @@ class CatalogueSubject:
         self._exact = {key: _within_reach(key, value) for key, value in self.parameters.items()}
 
     def enclose(self, signals: Sequence[Signal], digits: int) -> tuple[list[Bounds], str]:
-        """Bounds of the values of some signals, and the arithmetic that gave them."""
+        """Return bounds of the values of some signals, and the arithmetic that gave them."""
         signals = [signal(c) for c in signals]
         try:
             return [bounds_of(self._formula(RATIONAL, c, **self._exact)) for c in signals], "rational"
@@ -66,7 +66,7 @@ class CatalogueSubject:
             return False
 
     def screen(self, signals: Sequence[Signal]) -> Array:
-        """float64 values, many at a time; nan where the metric has none."""
+        """Return float64 values of many signals; nan where the metric has none."""
         values = np.full(len(signals), np.nan)
         by_length: dict[int, list[int]] = {}
         for index, c in enumerate(signals):
@@ -78,14 +78,14 @@ class CatalogueSubject:
         return values
 
     def weighted(self, c: Pairs) -> float:
-        """The float64 value of (value, count) pairs, however many they stand for."""
+        """Return the float64 value of (value, count) pairs, however many coefficients they stand for."""
         try:
             return float(self._formula(FLOATING, c, **self._exact))
         except (Undefined, OverflowError, ZeroDivisionError):
             return math.nan
 
     def special_values(self) -> list[Fraction]:
-        """Numbers at which something may happen: the metric's own thresholds."""
+        """Return the metric's own thresholds, near which counterexamples are likely."""
         values = [value for value in self._exact.values() if isinstance(value, Fraction) and value > 0]
         return [number for value in values for number in (value, 2 * value, 1 / value)]
 

@@ -111,16 +111,16 @@ class Run:
     _deadline: float = field(default_factory=lambda: time.monotonic() + LONGEST_RUN)
 
     def start(self) -> None:
-        """In the background; a server that ends does not wait for it."""
+        """Start the run in the background; a server that ends does not wait for it."""
         self._thread = threading.Thread(target=self.work, name="sparsegauge-recovery", daemon=True)
         self._thread.start()
 
     def stop(self) -> None:
-        """At the solver's next iterate."""
+        """Stop the run at the solver's next iterate."""
         self._stop.set()
 
     def join(self, timeout: float | None = None) -> None:
-        """Wait until it is over."""
+        """Wait until the run is over."""
         if self._thread is not None:
             self._thread.join(timeout)
 
@@ -130,7 +130,7 @@ class Run:
         return self.result is not None or bool(self.failure)
 
     def work(self) -> None:
-        """All of it, in this thread."""
+        """Do the whole run in this thread."""
         trial = self.trial
         try:
             solver = SOLVERS[trial.solver]()

@@ -108,17 +108,17 @@ class ShownCoefficients:
 
     @functools.cached_property
     def profile(self) -> Array:
-        """S_p at each of `ORDERS`."""
+        """Return S_p at each of `ORDERS`."""
         return gds_profile(self.values, ORDERS)
 
     @functools.cached_property
     def by_rank(self) -> NDArray[np.int64]:
-        """Positions from the largest magnitude down."""
+        """Return the positions from the largest magnitude down."""
         return np.argsort(-np.abs(self.values), kind="stable")
 
     @functools.cached_property
     def peaks(self) -> NDArray[np.int64]:
-        """Positions to draw: all of them, or of every stretch the one of the largest magnitude."""
+        """Return the positions to draw: all of them, or the largest magnitude of each stretch."""
         n = self.values.size
         if n <= MOST_POINTS:
             return np.arange(n)
@@ -127,7 +127,7 @@ class ShownCoefficients:
         return np.array([a + int(np.argmax(magnitudes[a:b])) for a, b in itertools.pairwise(edges)])
 
     def sparsity(self, order: float) -> float:
-        """S_p, as `sparsegauge.gds` gives it."""
+        """Return S_p, as `sparsegauge.gds` gives it."""
         return float(gds(self.values, order))
 
     def bars(self, shares: Array) -> Bars:

@@ -81,22 +81,22 @@ class Rows:
 
     @property
     def top(self) -> Array:
-        """max c, scaled."""
+        """The largest c, scaled."""
         return self._powers[:, 1]
 
     @property
     def l1(self) -> Array:
-        """sum c, scaled."""
+        """The sum of c, scaled."""
         return self._powers[:, 2]
 
     @property
     def squares(self) -> Array:
-        """sum c^2, scaled."""
+        """The sum of c^2, scaled."""
         return self._powers[:, 3]
 
     @property
     def fourths(self) -> Array:
-        """sum c^4, scaled."""
+        """The sum of c^4, scaled."""
         return self._powers[:, 4]
 
     def unscaled(self, values: Array) -> Array:

@@ -12,12 +12,12 @@ from .._arrays import Indices
 
 
 def mse(x: NDArray[Any], truth: NDArray[Any]) -> float:
-    """mean |x - truth|^2, the paper's measure (section VIII)."""
+    """Return the mean of |x - truth|^2, the paper's measure (section VIII)."""
     return float(np.mean(np.abs(np.asarray(x) - truth) ** 2))
 
 
 def relative_error(x: NDArray[Any], truth: NDArray[Any]) -> float:
-    """|x - truth| / |truth|."""
+    """Return |x - truth| / |truth|."""
     return float(np.linalg.norm(np.asarray(x) - truth) / np.linalg.norm(truth))
 
 
@@ -35,6 +35,6 @@ def psnr(x: NDArray[Any], truth: NDArray[Any], *, peak: float | None = None) -> 
 
 
 def support(x: NDArray[Any], *, threshold: float = 1e-6) -> Indices:
-    """Where |x| exceeds `threshold` times its maximum."""
+    """Return where |x| exceeds `threshold` times its maximum."""
     c = np.abs(np.asarray(x))
     return np.flatnonzero(c > threshold * c.max())

@@ -287,13 +287,13 @@ def _facts(summary: Summary) -> dict[str, str]:
 
 
 def _to_json(values: Sequence[Any]) -> list[Any]:
-    """JSON has no NaN and no infinity: what is not a number is null, and an infinite one its label."""
+    """Return values that JSON can hold: null for NaN, and its label for an infinite number."""
     said = [None if isinstance(value, float) and math.isnan(value) else value for value in values]
     return [label(value) if isinstance(value, float) and math.isinf(value) else value for value in said]
 
 
 def _pack_floats(values: NDArray[np.float64]) -> str:
-    """Single precision, little end first: six digits, which is more than the errors have."""
+    """Return numbers packed in single precision, little endian, which is more than their errors need."""
     with np.errstate(over="ignore", under="ignore"):
         return base64.b64encode(values.astype("<f4").tobytes()).decode("ascii")
 

@@ -53,7 +53,7 @@ class DrawnTrial(NamedTuple):
     seed: np.random.SeedSequence
 
     def problem(self, noise_db: float) -> Problem:
-        """y = A x + noise with this signal-to-noise ratio; inf is none."""
+        """Return the problem y = A x + noise at a signal-to-noise ratio; inf stands for no noise."""
         y = self.A @ self.x
         deviation = float(np.linalg.norm(y)) / np.sqrt(len(y)) * 10 ** (-noise_db / 20)
         return Problem.of(self.A, y + deviation * self.noise, noise=deviation)
@@ -270,7 +270,7 @@ class _Loop:
 
 
 def _work(study: Study, cell: Cell) -> Finished:
-    """What a worker does."""
+    """Compute one cell on a worker."""
     started = time.perf_counter()
     measured = run_cell(study, cell)
     return Finished(measured, time.perf_counter() - started, f"{socket.gethostname()}:{os.getpid()}", versions_here())
@@ -292,11 +292,11 @@ def _lost(error: BaseException) -> ClusterLost:
 
 
 def _cores() -> int:
-    """Those that this process may use."""
+    """Return the number of cores that this process may use."""
     return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 
 
 def _in_flight(executor: Executor) -> int:
-    """Twice as many cells as workers keep all of them busy; a cluster may grow."""
+    """Return how many cells to keep in flight: twice as many as workers, since a cluster may grow."""
     workers = getattr(executor, "_max_workers", None)
     return 2 * workers if isinstance(workers, int) else IN_FLIGHT
