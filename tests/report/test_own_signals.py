@@ -151,6 +151,17 @@ def test_thinning_keeps_extremes():
     assert np.array_equal(thin_out(x[:100])[1], x[:100])
 
 
+def test_signals_with_a_rate_get_a_band_map(tmp_path):
+    record = sg.bearing_record("outer", rng=1)
+    wavfile.write(tmp_path / "motor.wav", int(record.rate), (record.x / abs(record.x).max() * 3e4).astype(np.int16))
+    np.save(tmp_path / "no_rate.npy", record.x)
+    sections = gather_files([str(tmp_path)])
+    assert list(sections.band_maps) == ["motor.wav"]
+    best = sections.band_maps["motor.wav"].best
+    assert best.low < record.resonance < best.high
+    assert f"sparsest in {best}" in render(sections)
+
+
 def test_the_page_is_about_the_files_and_escapes_their_names(folder):
     (folder / "spikes.npy").rename(folder / "<b>.npy")
     html = render(gather_files([str(folder)]))

@@ -7,6 +7,7 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from markupsafe import Markup
 from matplotlib.axes import Axes
 from matplotlib.cm import ScalarMappable
 from matplotlib.colors import Normalize
@@ -16,6 +17,7 @@ from matplotlib.patches import Rectangle
 from ..vibration.bearings import BearingOrders
 from .sparsity import escape
 from .style import COLOURS, panels
+from .svg import chart, to_svg
 
 if TYPE_CHECKING:
     from ..surveys import Survey
@@ -81,6 +83,14 @@ def _draw_evidence(figure: Figure, axes: Any, diagnosis: Diagnosis, found: BandM
     _draw_spectrum(axes[1], flattened, strongest.band, {strongest.fault: strongest.frequency})
     verdict = "nothing found" if diagnosis.fault is None else f"{diagnosis.fault} fault"
     axes[1].set_title(f"{verdict}: envelope spectrum, {strongest.band}", loc="left")
+
+
+def band_chart(name: str, found: BandMap) -> Markup:
+    """Return the band map of a signal for the report, with the sparsest band marked."""
+    with chart() as (figure, axes):
+        draw_map(figure, axes, found, found.best)
+        axes.set_title("", loc="left")  # the caption says it
+        return to_svg(figure, f"bands-{name}", f"Sparsity of the bands of {name}; the sparsest is {found.best}.")
 
 
 def draw_map(figure: Figure, axes: Axes, found: BandMap, marked: Band) -> None:

@@ -9,6 +9,7 @@ from collections.abc import Sequence
 from markupsafe import Markup
 
 from .. import __version__
+from ..plots.bands import band_chart
 from ..plots.charts import decay_chart, profile_chart, thumbnail, time_chart
 from ..plots.svg import LINES
 from ..signals import REPRESENTATIONS
@@ -54,6 +55,8 @@ def render(sections: Sections) -> str:
         summary=sections.summary,
         over_time=sections.over_time,
         time_charts={trace.name: time_chart(trace) for trace in sections.over_time},
+        band_maps=sections.band_maps,
+        band_charts={name: band_chart(name, found) for name, found in sections.band_maps.items()},
         notes=sections.notes,
         about_demos=sections.about_demos,
         title=_title(sections),

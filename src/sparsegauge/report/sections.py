@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
+import contextlib
 import warnings
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from os import PathLike
 from pathlib import Path
 
-from ..errors import StudyWarning
+from ..errors import InvalidInput, StudyWarning
 from ..profiles import OverTime, measure_over_time
 from ..study.summary import SHIPPED, shipped, summarise
+from ..vibration.band_map import BandMap, band_map
 from . import demo_signals
 from .comparisons import Comparison, compare_solvers
 from .demo_ranks import Ranking, rank_demos
@@ -18,7 +20,7 @@ from .demo_signals import DemoSignal
 from .headline import Headline, summarise_signals
 from .laws import Laws, gather_laws
 from .own_recoveries import recover_own
-from .own_signals import read_signals
+from .own_signals import OwnSignal, read_signals
 from .study_view import StudyView, view_study
 
 Progress = Callable[[str], None]
@@ -29,6 +31,8 @@ def ignore(_: str) -> None:
 
 
 SHOWN_STUDY = "spsa"
+MOST_BAND_MAPS = 6
+BAND_LEVELS = 4
 STEPS = {
     "reading": "reading",
     "signals": "measuring signals",
@@ -49,6 +53,7 @@ class Sections:
     study: StudyView | None = None
     summary: Headline | None = None
     over_time: tuple[OverTime, ...] = ()
+    band_maps: dict[str, BandMap] = field(default_factory=dict)
     notes: tuple[str, ...] = ()
     about_demos: bool = True  # whether the signals are those of the package
 
@@ -84,6 +89,7 @@ def gather_files(paths: Sequence[str], *, progress: Progress = ignore) -> Sectio
         recoveries=recoveries,
         summary=summarise_signals(signals, rankings, [signal.missing for signal in own]),
         over_time=_over_time(signals, [signal.rate for signal in own]),
+        band_maps=map_bands(own),
         notes=tuple(notes),
         about_demos=False,
     )
@@ -101,6 +107,17 @@ def gather_paper(*, progress: Progress = ignore) -> Sections:
     laws = gather_laws()
     progress("reading")
     return Sections(laws=laws, study=read_study(None))
+
+
+def map_bands(signals: Sequence[OwnSignal]) -> dict[str, BandMap]:
+    """Return the band maps of the first signals that have a rate and are long enough for one."""
+    found: dict[str, BandMap] = {}
+    for signal in signals:
+        if signal.rate is None or signal.values.ndim != 1 or len(found) == MOST_BAND_MAPS:
+            continue
+        with contextlib.suppress(InvalidInput):  # too short or constant: the page is about sparsity first
+            found[signal.name] = band_map(signal.values, signal.rate, levels=BAND_LEVELS)
+    return found
 
 
 def _over_time(signals: Sequence[DemoSignal], rates: Sequence[float | None]) -> tuple[OverTime, ...]:
