@@ -218,3 +218,8 @@ def test_multi_output_regression():
     np.testing.assert_allclose(model.predict(A), Y, atol=1e-12)
     assert model.score(A, Y) == pytest.approx(1.0)
     assert sg.SparseRecovery().fit(A, Y[:, :1]).coef_.shape == (1, 60)
+
+
+def test_three_dimensions_are_refused_with_the_shape_to_use():
+    with pytest.raises(sg.InvalidInput, match=r"reshape it to \(10, number of signals\)"):
+        sg.recover(np.ones((10, 20)), np.ones((10, 2, 2)))

@@ -89,6 +89,11 @@ def as_vector(name: str, values: Any, length: int) -> NDArray[Any]:
 def as_measurements(y: Any, m: int) -> NDArray[Any]:
     """Return y as one vector of m measurements, or as a table with one column per signal."""
     array = _as_numbers("y", y)
+    if array.ndim > 2:
+        raise InvalidInput(
+            f"y must be {m} measurements, or a table with one column per signal, got shape {array.shape}; "
+            f"reshape it to ({m}, number of signals)"
+        )
     if array.ndim != 2:
         return as_vector("y", array, m)
     if array.shape[0] != m or array.shape[1] == 0:

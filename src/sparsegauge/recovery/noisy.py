@@ -21,9 +21,15 @@ from .status import Status
 
 FEWEST_MEASUREMENTS = 4  # that tell anything of the noise
 IS_NOISY = (
-    "y is noisy: {k} columns of A explain it up to noise of a standard deviation of about {noise:.2g} per measurement "
+    "y is noisy: {columns} of A explain{s} it up to noise of a standard deviation of about {noise:.2g} per measurement "
     "(estimated). Pass noise=0 if y is known to be exact"
 )
+
+
+def is_noisy_message(k: int, noise: float) -> str:
+    """Return the message about k columns that explain y up to noise."""
+    columns, s = (f"{k} columns", "") if k != 1 else ("1 column", "s")
+    return IS_NOISY.format(columns=columns, s=s, noise=noise)
 
 
 def is_covered_by_model(problem: Problem) -> bool:
@@ -84,7 +90,7 @@ def _answer(problem: Problem, found: Estimate) -> Iterate:
         k = int(np.count_nonzero(found.inclusion > 0.5))
         x, noise = problem.clipped(found.x), found.noise
         status = Status.CONVERGED if found.is_clear else Status.NOT_SPARSE
-        message = IS_NOISY.format(k=k, noise=noise) if found.is_clear else None
+        message = is_noisy_message(k, noise) if found.is_clear else None
     return Iterate(x, 0, None, status, message, noise=noise, std=found.std, inclusion=found.inclusion)
 
 
