@@ -129,7 +129,7 @@ def test_an_error_on_the_way_reaches_the_caller():
         (r"y\.T", {"y": np.ones((5, 30))}),
         ("one column per signal", {"y": np.ones((30, 0))}),
         ("NaN", {"y": np.full((30, 2), np.nan)}),
-        ("one-dimensional", {"y": np.ones((30, 2, 2))}),
+        ("one column per signal", {"y": np.ones((30, 2, 2))}),
         ("masked", {"y": np.ma.masked_less(np.arange(60.0).reshape(30, 2), 3)}),
         ("progress", {"callback": print}),
         ("executor", {"executor": 4}),

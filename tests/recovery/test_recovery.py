@@ -164,7 +164,7 @@ def test_zero_measurements():
     [
         ("two-dimensional", np.ones(5), [1.0], {}),
         ("3 entries", np.ones((3, 5)), [1.0], {}),
-        ("one-dimensional", np.ones((3, 5)), np.ones((3, 1, 1)), {}),
+        ("one column per signal", np.ones((3, 5)), np.ones((3, 1, 1)), {}),
         ("NaN", np.full((3, 5), np.nan), np.ones(3), {}),
         ("NaN", np.ones((3, 5)), [1, np.inf, 1], {}),
         ("at least one row", np.ones((0, 5)), [], {}),
