@@ -11,8 +11,6 @@ from .console import AsJson, print_json, printer
 if TYPE_CHECKING:
     from ..metrics.metric import Metric
 
-AS_PRINTED = "P7_literal"  # the paper's wording of Bill Gates, which contradicts another law
-
 
 def metrics(
     names: Annotated[
@@ -34,13 +32,11 @@ def metrics(
 
 def _describe(metric: Metric) -> dict[str, Any]:
     """Return the facts about one metric at its default parameters."""
-    from ..criteria.definitions import CRITERIA
     from ..criteria.stored import stored_audit
 
-    verdicts = {key: verdict for key, verdict in stored_audit(metric.name).verdicts.items() if key != AS_PRINTED}
+    verdicts = stored_audit(metric.name).laws.values()
     by_status = {
-        status: [CRITERIA[key].name for key, verdict in verdicts.items() if verdict.status == status]
-        for status in ("holds", "violated")
+        status: [verdict.name for verdict in verdicts if verdict.status == status] for status in ("holds", "violated")
     }
     return {
         "name": metric.name,

@@ -13,7 +13,6 @@ from ..errors import InvalidInput
 from .console import Quiet, progress
 
 HINT = "For your own signals: sparsegauge report FILE... (.csv, .npy, .wav, .mat, .png, ...)"
-MANIFEST = "manifest.json"  # what makes a folder the store of a study
 
 if TYPE_CHECKING:
     from rich.progress import Progress
@@ -62,6 +61,7 @@ def report(
 def _gather(paths: list[str], paper: bool, bar: Progress) -> Sections:
     task = bar.add_task("loading", total=None)
     from ..report.sections import STEPS, gather_demos, gather_files, gather_paper, gather_study
+    from ..study.manifest import MANIFEST
 
     def step(name: str) -> None:
         bar.update(task, description=STEPS[name], advance=1)

@@ -102,6 +102,15 @@ class Audit:
         """The criteria that are broken."""
         return [key for key, verdict in self.verdicts.items() if verdict.status == "violated"]
 
+    @property
+    def laws(self) -> dict[str, Verdict]:
+        """The verdicts without those on variants of a criterion, such as Bill Gates as the paper prints it."""
+        return {
+            key: verdict
+            for key, verdict in self.verdicts.items()
+            if key not in CRITERIA or CRITERIA[key].variant_of is None
+        }
+
     def to_frame(self) -> Any:
         """Return a pandas DataFrame with one row per criterion (extra `study`)."""
         rows = [asdict(verdict) | {"name": verdict.name} for verdict in self.verdicts.values()]

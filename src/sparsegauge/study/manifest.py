@@ -22,6 +22,7 @@ from .journal import FOLDER
 from .plan import Study
 
 FORMAT = 1
+MANIFEST = "manifest.json"  # the file that makes a folder the store of a study
 PLACES = ("results", "timings")  # where the parts of a store are
 
 
@@ -42,9 +43,9 @@ class Manifest:
     @classmethod
     def read(cls, directory: Path) -> Manifest:
         """Return the manifest of a store, or raise an error that says why there is none."""
-        path = directory / "manifest.json"
+        path = directory / MANIFEST
         if path.is_symlink() or not path.is_file():
-            raise InvalidInput(f"{directory} is no store of a study: it has no manifest.json")
+            raise InvalidInput(f"{directory} is no store of a study: it has no {MANIFEST}")
         try:
             words = json.loads(path.read_text(encoding="utf-8"))
             keys, versions, mark = words["study"], tuple(words["versions"]), str(words["fingerprint"])
@@ -68,7 +69,7 @@ class Manifest:
     def open(cls, directory: Path, study: Study) -> Manifest:
         """Make the manifest, or compare it with the study; note the versions that are about to add to the store."""
         now = versions_here()
-        if not (directory / "manifest.json").exists():
+        if not (directory / MANIFEST).exists():
             _refuse_other_files(directory)
             manifest = cls(study.to_dict(), (), _fingerprint(study), study.external)
         else:
@@ -87,7 +88,7 @@ class Manifest:
     def _write(self, directory: Path) -> None:
         words: dict[str, Any] = {"study": self.keys, "versions": self.versions, "fingerprint": self.fingerprint}
         words |= {"external": self.external} if self.external else {}
-        write_to_store(directory / "manifest.json", (json.dumps(words, indent=1) + "\n").encode())
+        write_to_store(directory / MANIFEST, (json.dumps(words, indent=1) + "\n").encode())
 
 
 def _refuse_unknown_keys(keys: Mapping[str, Any]) -> None:

@@ -31,7 +31,7 @@ from ..errors import StudyWarning
 from .axes import Cell, Columns
 from .disk import Lock, is_locked, refuse_links, write_to_store
 from .journal import FOLDER, Journal, unlisted_parts
-from .manifest import PLACES, Manifest, versions_here
+from .manifest import MANIFEST, PLACES, Manifest, versions_here
 from .parts import (
     NEEDS,
     Results,
@@ -92,7 +92,7 @@ class Store:
         import_extra("pyarrow", NEEDS)
         directory = Path(path)
         make_directory(directory)
-        refuse_links(directory, ("manifest.json", FOLDER, *PLACES))
+        refuse_links(directory, (MANIFEST, FOLDER, *PLACES))
         with Lock(directory):
             manifest = Manifest.open(directory, study)
             _sweep(directory)
