@@ -26,7 +26,7 @@ from typing import Any, NamedTuple  # noqa: E402
 import numpy as np  # noqa: E402
 
 import sparsegauge as sg  # noqa: E402
-from sparsegauge.vibration.bands import Band, lay_out  # noqa: E402
+from sparsegauge.vibration.band_tree import Band, lay_out  # noqa: E402
 from sparsegauge.vibration.combs import Known, find_comb, find_lines  # noqa: E402
 from sparsegauge.vibration.diagnosis import NAMED_SCORE  # noqa: E402
 from sparsegauge.vibration.filters import Bank, envelope_spectra, filter_bank, record_spectrum  # noqa: E402

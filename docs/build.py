@@ -21,7 +21,7 @@ import paper_tables
 
 import recovery_tables
 import sparsegauge as sg
-from sparsegauge.criteria.audit import Audit
+from sparsegauge.criteria.auditor import Audit
 
 DOCS = Path(__file__).parent
 AUDITS = DOCS.parent / "src" / "sparsegauge" / "criteria" / "audits.json"

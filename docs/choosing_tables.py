@@ -8,7 +8,7 @@ from decimal import Decimal, localcontext
 from fractions import Fraction
 
 import sparsegauge as sg
-from sparsegauge.criteria.audit import Audit, Verdict, written
+from sparsegauge.criteria.auditor import Audit, Verdict, written
 
 SYMBOLS = {"holds": "✓", "violated": "✗", "not applicable": "–", "undecided": "?"}
 LONGEST = {"whole": 16, "fraction": 9}  # characters; what is longer is written as decimals

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sparsegauge as sg
-from sparsegauge.criteria.audit import written
+from sparsegauge.criteria.auditor import written
 
 
 def parts() -> dict[str, str]:

@@ -10,7 +10,7 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
 import sparsegauge as sg
-from sparsegauge.plots.bands import draw_map  # the panel of `BandMap.plot`
+from sparsegauge.plots.band_figures import draw_map  # the panel of `BandMap.plot`
 from sparsegauge.recovery.demos import ecg_sums
 
 INK, QUIET, BLUE, ORANGE = "#1b1f24", "#8a93a0", "#0b62b5", "#d9660b"

@@ -144,7 +144,7 @@ def fuzz_texts(count: int, seed: int) -> Iterator[Score]:
 SLOW_DRIVER = """
 import io, json, os, sys, time
 import sparsegauge as sg
-from sparsegauge._platform import files
+from sparsegauge._platform import writing
 from sparsegauge.study import store
 store.SHORTEST = store.SHARE = 0.0
 jump = float(sys.argv[3])
@@ -153,7 +153,7 @@ if jump:
     time.time = lambda: real() + jump * (int((time.monotonic() - began) * 50) % 3 - 1)
 delay = float(sys.argv[4])
 if delay:
-    sync = files._sync
+    sync = writing._sync
     def slowly(path):
         if path.is_file():
             data = path.read_bytes()
@@ -163,7 +163,7 @@ if delay:
                     file.flush()
                     time.sleep(delay)
         sync(path)
-    files._sync = slowly
+    writing._sync = slowly
 print("ready", flush=True)
 sg.run_study(sg.Study.from_dict(json.loads(sys.argv[1])), sys.argv[2])
 """

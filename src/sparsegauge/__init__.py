@@ -65,7 +65,7 @@ _PUBLIC = {
     "normalise": ("CoefficientNormaliser", "normalised_gds"),
     "signals": ("DEMOS", "dct", "demo", "wavelet", "windows"),
     "simulate": ("gaussian_matrix", "sparse_signal"),
-    "criteria.audit": ("Audit", "Verdict", "audit"),
+    "criteria.auditor": ("Audit", "Verdict", "audit"),
     "criteria.claims": ("PaperAudit",),
     "criteria.paper": ("audit_paper",),
     "criteria.stored": ("stored_audits",),

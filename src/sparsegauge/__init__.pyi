@@ -7,9 +7,9 @@ from typing import Unpack
 from numpy.typing import ArrayLike
 
 from ._arrays import Parameter as Parameter
-from .criteria.audit import Audit as Audit
-from .criteria.audit import Verdict as Verdict
-from .criteria.audit import audit as audit
+from .criteria.auditor import Audit as Audit
+from .criteria.auditor import Verdict as Verdict
+from .criteria.auditor import audit as audit
 from .criteria.claims import PaperAudit as PaperAudit
 from .criteria.counterexample import verify as verify
 from .criteria.criterion import Criterion as Criterion

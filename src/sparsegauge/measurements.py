@@ -14,7 +14,7 @@ from numpy.lib.array_utils import normalize_axis_index
 from numpy.typing import NDArray
 
 from ._arrays import Array, check_choice, check_order
-from ._arrays.signals import NAN_POLICIES
+from ._arrays.signal_rows import NAN_POLICIES
 from .errors import InvalidInput
 from .io import Contents, open_file, spooled
 from .metrics.catalogue import METRICS

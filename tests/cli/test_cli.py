@@ -12,7 +12,7 @@ import sparsegauge
 import sparsegauge.report.demo_signals
 import sparsegauge.report.sections
 from sparsegauge import _compiled
-from sparsegauge._platform import files
+from sparsegauge._platform import writing
 from sparsegauge.cli import main
 
 HEAVY = ("numpy", "numba", "scipy", "matplotlib", "pywt", "sklearn", "jinja2", "pandas", "panel", "bokeh")
@@ -67,7 +67,7 @@ def test_a_directory_without_permission_is_one_line(run, tmp_path, monkeypatch):
     def refuse(**_):
         raise PermissionError(13, "Permission denied", "/somewhere/tmp123")
 
-    monkeypatch.setattr(files.tempfile, "TemporaryFile", refuse)
+    monkeypatch.setattr(writing.tempfile, "TemporaryFile", refuse)
     code, _, err = run("report", "-o", tmp_path / "page.html")
     assert code == 2
     assert err == f"sparsegauge: {tmp_path / 'page.html'}: cannot be written (Permission denied)\n"
@@ -91,7 +91,7 @@ def test_a_failed_write_leaves_the_old_page_and_nothing_else(run, tmp_path, monk
     def fail(*_):
         raise OSError(28, "No space left on device", str(page))
 
-    monkeypatch.setattr(files.os, step, fail)
+    monkeypatch.setattr(writing.os, step, fail)
     code, _, err = run("report", "-o", page)
     assert code == 2
     assert err == f"sparsegauge: {page}: No space left on device\n"
@@ -103,9 +103,9 @@ def test_an_interrupt_while_writing_leaves_no_draft(tmp_path, monkeypatch):
     def interrupt(*_):
         raise KeyboardInterrupt
 
-    monkeypatch.setattr(files.os, "fsync", interrupt)
+    monkeypatch.setattr(writing.os, "fsync", interrupt)
     with pytest.raises(KeyboardInterrupt):
-        files.replace_file(tmp_path / "page.html", "new")
+        writing.replace_file(tmp_path / "page.html", "new")
     assert os.listdir(tmp_path) == []
 
 
@@ -119,15 +119,15 @@ def test_a_page_is_replaced_in_one_step(tmp_path, monkeypatch):
         seen.append((page.read_text(), draft.read_text(), draft.parent == page.parent))
         replace(draft, target)
 
-    monkeypatch.setattr(files.os, "replace", look_and_replace)
-    files.replace_file(page, "new")
+    monkeypatch.setattr(writing.os, "replace", look_and_replace)
+    writing.replace_file(page, "new")
     assert seen == [("old", "new", True)]
     assert page.read_text() == "new"
 
 
 def test_a_link_stays_a_link_and_others_may_read_the_page(tmp_path):
     (tmp_path / "link.html").symlink_to(tmp_path / "page.html")
-    files.replace_file(tmp_path / "link.html", "new")
+    writing.replace_file(tmp_path / "link.html", "new")
     assert (tmp_path / "link.html").is_symlink()
     assert (tmp_path / "page.html").read_text() == "new"
     ordinary = tmp_path / "ordinary"

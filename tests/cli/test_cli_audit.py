@@ -10,7 +10,7 @@ import pytest
 
 import sparsegauge as sg
 from sparsegauge.cli import main
-from sparsegauge.criteria import audit as library
+from sparsegauge.criteria import auditor as library
 
 verb = importlib.import_module("sparsegauge.cli.audit")  # the package holds the command of that name
 

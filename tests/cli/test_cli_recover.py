@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 import sparsegauge as sg
-from sparsegauge._platform import files as written_files
+from sparsegauge._platform import writing
 from sparsegauge.cli import main
 from sparsegauge.plots import before_after
 from sparsegauge.recovery import demos, entry
@@ -227,7 +227,7 @@ def test_a_failed_write_leaves_the_old_file_and_nothing_else(run, files, tmp_pat
     def fail(*_):
         raise OSError(28, "No space left on device", str(target))
 
-    monkeypatch.setattr(written_files.os, step, fail)
+    monkeypatch.setattr(writing.os, step, fail)
     assert run(*files, "-o", target) == (2, "", f"sparsegauge: {target}: No space left on device\n")
     assert target.read_text() == "old"
     assert sorted(os.listdir(tmp_path)) == ["A.npy", "x.npy", "y.npy"]

@@ -118,3 +118,9 @@ def test_files_that_contributing_names_are_there():
     named = [name for name in re.findall(r"`([a-z_]+/[a-z_/]*\.py)`", table) if "<" not in name]
     assert len(named) >= 9
     assert all((SOURCE / name).is_file() for name in named)
+
+
+def test_no_two_modules_share_a_name():
+    """A traceback or a search result names one file: `lattice.py` says where it is."""
+    names = [path.stem for path in SOURCE.rglob("*.py") if path.stem != "__init__"]
+    assert not {name for name in names if names.count(name) > 1}

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import sparsegauge as sg
-from sparsegauge.vibration.bands import Band
+from sparsegauge.vibration.band_tree import Band
 
 RATE = 12_000.0
 

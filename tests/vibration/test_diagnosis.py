@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 import sparsegauge as sg
-from sparsegauge.vibration.bands import Band
+from sparsegauge.vibration.band_tree import Band
 from sparsegauge.vibration.bearings import find_orders
 from sparsegauge.vibration.combs import HARMONICS, Lines, find_comb
 

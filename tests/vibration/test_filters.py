@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from sparsegauge.vibration.bands import Band, lay_out
+from sparsegauge.vibration.band_tree import Band, lay_out
 from sparsegauge.vibration.filters import EDGE, envelope_spectra, filter_bank, record_spectrum
 from sparsegauge.vibration.whitening import TONE_LIMIT, noise_floor, whiten
 

@@ -13,7 +13,7 @@ from .checks import (
 )
 from .libraries import Library, library_of
 from .reductions import check_axes, merge_axes, over_signals
-from .signals import (
+from .signal_rows import (
     Array,
     Indices,
     Signals,

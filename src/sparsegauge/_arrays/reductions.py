@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from ..errors import InvalidInput
 from .checks import check_choice
-from .signals import (
+from .signal_rows import (
     NAN_POLICIES,
     Array,
     Signals,

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from ..errors import InvalidInput
 from .checks import check_number
-from .signals import Array, is_sparse
+from .signal_rows import Array, is_sparse
 
 LARGEST_ADJOINT_ERROR = 1e-4  # of the dot test, relative: single precision stays far below
 LARGEST_MATRIX = 4_000_000  # entries up to which a sparse array or an operator is written out

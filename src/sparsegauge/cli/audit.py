@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from rich.progress import Progress
     from rich.table import Table
 
-    from ..criteria.audit import Audit, Verdict
+    from ..criteria.auditor import Audit, Verdict
     from ..criteria.claims import Claim, PaperAudit
 
 LARGEST_FILE = 16_000_000  # bytes: about the largest counterexample that verify accepts
@@ -184,7 +184,7 @@ def _criteria(text: str, known: list[str]) -> list[str]:
 
 
 def _audit(name: str, parameters: dict[str, float], keys: list[str], asked: _Asked, bar: Progress) -> Audit:
-    from ..criteria.audit import audit as judge
+    from ..criteria.auditor import audit as judge
 
     parts = []
     for key in keys:  # verdicts do not depend on each other, so one at a time is the same audit
@@ -224,7 +224,7 @@ def _named(result: Audit) -> str:
 
 
 def _counts(result: Audit) -> str:
-    from ..criteria.audit import STATUSES
+    from ..criteria.auditor import STATUSES
 
     counts = {status: sum(v.status == status for v in result.verdicts.values()) for status in STATUSES}
     return ", ".join(f"{count} {status}" for status, count in counts.items() if count)
@@ -236,7 +236,7 @@ def _why(verdict: Verdict) -> list[str]:
 
 def _steps(counterexample: dict[str, Any]) -> list[str]:
     """Return both signals with their values, as far as the counterexample states them."""
-    from ..criteria.audit import written
+    from ..criteria.auditor import written
 
     return [
         f"S{written(counterexample[when])}" + (f" = {counterexample[value]}" if value in counterexample else "")
@@ -255,7 +255,7 @@ def _save(directory: Path, audits: list[Audit]) -> list[Path]:
 def _write(directory: Path, name: str, counterexample: Any) -> Path:
     import json
 
-    from .._platform.files import replace_file
+    from .._platform.writing import replace_file
 
     words = re.findall(r"[\w.+-]+", name)
     path = (directory / ("-".join(words).replace("--", "-") + ".json")).absolute()

@@ -158,7 +158,7 @@ def _measure_files(
 
 def check_plot(plot: Path) -> None:
     """Refuse a destination of --plot that cannot be written, before anything is computed."""
-    from .._platform.files import check_destination
+    from .._platform.writing import check_destination
     from ..errors import InvalidInput
 
     if plot.suffix.lower() not in (".png", ".svg", ".html"):

@@ -163,7 +163,7 @@ def _recover_files(
 
 
 def _check_output(path: Path, endings: tuple[str, ...]) -> None:
-    from .._platform.files import check_destination
+    from .._platform.writing import check_destination
 
     if path.suffix.lower() not in endings:
         raise InvalidInput(f"{path}: the ending must be one of {', '.join(endings)}, got {path.suffix or 'none'!r}")
@@ -205,7 +205,7 @@ def _write(path: Path, x: NDArray[Any]) -> None:
     """Write x in the format of the file's ending; text has one number per line, with all its digits."""
     import numpy as np
 
-    from .._platform.files import replace_file
+    from .._platform.writing import replace_file
 
     file = io.BytesIO()
     if path.suffix.lower() == ".npy":
@@ -295,7 +295,7 @@ def _demonstrate(name: str, plot: Path | None, output: Path | None, seed: int, *
 
         shown = DEMONSTRATIONS[name](seed)
         bar.update(task, description="drawing")
-        from .._platform.files import replace_file
+        from .._platform.writing import replace_file
         from ..plots.before_after import draw
 
         replace_file(picture, draw(shown, picture.suffix.lower()[1:]))

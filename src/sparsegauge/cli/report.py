@@ -41,7 +41,7 @@ def report(
 
     Example: sparsegauge report recordings/*.wav -o recordings.html
     """
-    from .._platform.files import check_destination, replace_file
+    from .._platform.writing import check_destination, replace_file
 
     if paper and paths:
         raise InvalidInput("--paper is a page of its own; leave out the files, or --paper")

@@ -94,7 +94,7 @@ def export(
     quiet: Quiet = False,
 ) -> None:
     """Write the table of a study to one file."""
-    from .._platform.files import check_destination
+    from .._platform.writing import check_destination
     from ..study import tables
 
     target = output.absolute()

@@ -8,7 +8,7 @@ from typing import Any
 
 from ..metrics.catalogue import METRICS
 from . import evidence
-from .audit import Audit, written
+from .auditor import Audit, written
 from .claims import Claim, PaperAudit, require_evidence
 from .counterexample import verify
 from .definitions import CRITERIA

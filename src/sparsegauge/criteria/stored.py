@@ -8,7 +8,7 @@ from importlib import resources
 
 from ..metrics.catalogue import METRICS
 from ..metrics.metric import Metric
-from .audit import Audit, audit
+from .auditor import Audit, audit
 
 
 @functools.cache

@@ -16,7 +16,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from .._arrays import Array, Indices, Signals
-from .._arrays.signals import CONVERTED
+from .._arrays.signal_rows import CONVERTED
 from .._compiled import measure as kernels
 from .._compiled.even import HAND_OVER, HUGE, LARGEST_EVEN_ORDER, MOMENT_BLOCK, MOMENT_CHUNK, MOMENT_ROOM, TINY
 from .._compiled.integer import BLOCK_PAIRS, FOLDED, LARGEST_INTEGER_ORDER, SHORT_ORDER, SHORT_ROW, SIDE_BY_SIDE

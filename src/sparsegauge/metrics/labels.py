@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from .._arrays import check_axis
-from .._arrays.signals import from_pandas
+from .._arrays.signal_rows import from_pandas
 from ..errors import InvalidInput
 from .containers import Reduction
 

@@ -15,7 +15,7 @@ import numpy as np
 
 from .._arrays import check_axes, check_choice, library_of
 from .._arrays.reductions import CENTERS
-from .._arrays.signals import NAN_POLICIES
+from .._arrays.signal_rows import NAN_POLICIES
 from ..errors import InvalidInput
 from .containers import Reduction
 from .portable import FORMULAS, Coefficients

@@ -10,7 +10,7 @@ from pathlib import Path
 import matplotlib as mpl
 from matplotlib.figure import Figure
 
-from .._platform.files import make_directory, replace_file
+from .._platform.writing import make_directory, replace_file
 from ..study.summary import Summary
 from .order_lines import optimal_order, over, prototypes
 from .order_maps import error_maps, success_maps, uncertainty_maps

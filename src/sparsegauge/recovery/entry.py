@@ -16,9 +16,9 @@ from ..errors import InvalidInput
 from ..metrics.gds import gds
 from .analysis import Analysis
 from .driver import Callback, Iterate, drive, judge
+from .equal_magnitudes import as_whole
 from .exact_search import accepted, drop_negligible, find_exact, has_negligible, searchable
 from .groups import Groups
-from .lattice import as_whole
 from .many import Columns, Progress, check_helpers, recover_many, seeds_of_columns
 from .plain_solutions import certify
 from .portfolio import Portfolio

@@ -19,8 +19,8 @@ from numpy.typing import NDArray
 from .._platform.blas import one_blas_thread
 from .._platform.threads import thread_count
 from ..errors import InvalidInput
+from .easy_problems import is_easy, prepare
 from .problem import Problem
-from .pursuit import is_easy, prepare
 from .result import Recoveries, Recovery
 
 CHUNK = 16  # columns per task

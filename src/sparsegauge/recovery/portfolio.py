@@ -10,10 +10,11 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from . import exact_search, lattice
+from . import equal_magnitudes, exact_search
 from .baselines import OMP, BasisPursuit
 from .climbs import Climbs
 from .driver import Iterate
+from .easy_problems import keep_pursued
 from .ep import CHECK_EVERY, EP, Sweep
 from .explanation import Explanation
 from .members import Candidate, Prior, Propagations, descend, searched, share_of_effort, try_wells
@@ -23,7 +24,6 @@ from .noisy import answer_from_climbs, answer_without_model, is_covered_by_model
 from .plain_solutions import Pursued
 from .problem import EXACT, Problem
 from .projection import nearest
-from .pursuit import keep_pursued
 from .reweighted import GDSReweighted, has_diverged
 from .solver import Capabilities, Solver, count, flag, real
 from .status import Status
@@ -234,12 +234,12 @@ class Portfolio(Solver):
     @staticmethod
     def _whole_multiples(problem: Problem) -> Candidate:
         """Return what lattice reduction finds, exact or not."""
-        x = lattice.whole_multiples(problem, np.abs(problem.start()))
+        x = equal_magnitudes.whole_multiples(problem, np.abs(problem.start()))
         if x is None:
             return Candidate(problem.start(), 1)
         found = exact_search.find_exact(problem, np.abs(x))
         if found is None:
-            found = lattice.as_whole(problem, x)
+            found = equal_magnitudes.as_whole(problem, x)
         if found is None or not exact_search.accepted(problem, found):
             return Candidate(x, 1, is_end=True)
         return Candidate(found, 1, is_exact=True)

@@ -51,7 +51,7 @@ from .._compiled import recover as kernels
 from .._compiled import support
 from . import dependence
 from .dependence import Relation
-from .lattice import as_whole
+from .equal_magnitudes import as_whole
 from .problem import EXACT, Problem
 from .result import Certificate
 from .structure import describe_structure

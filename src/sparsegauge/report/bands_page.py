@@ -6,8 +6,8 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 
 from .. import __version__
-from .._platform.files import replace_file
-from ..plots.bands import draw_surveys, make_picture
+from .._platform.writing import replace_file
+from ..plots.band_figures import draw_surveys, make_picture
 from ..plots.svg import STYLE, to_svg
 from ..surveys import Survey
 from .environment import TEMPLATES

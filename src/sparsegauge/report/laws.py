@@ -10,7 +10,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from fractions import Fraction
 
-from ..criteria.audit import Audit, Verdict, written
+from ..criteria.auditor import Audit, Verdict, written
 from ..criteria.claims import VERDICTS, PaperAudit
 from ..criteria.criterion import Criterion
 from ..criteria.definitions import CRITERIA

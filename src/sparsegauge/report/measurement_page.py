@@ -8,7 +8,7 @@ from pathlib import Path
 import matplotlib.style
 import numpy as np
 
-from .._platform.files import replace_file
+from .._platform.writing import replace_file
 from ..plots.sparsity import draw_sparsity, make_picture, select_drawings
 from ..plots.svg import STYLE, to_svg
 from ..profiles import Curves, Drawing

@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from markupsafe import Markup
 
 from .. import __version__
-from ..plots.bands import band_chart
+from ..plots.band_figures import band_chart
 from ..plots.charts import decay_chart, profile_chart, thumbnail, time_chart
 from ..plots.svg import LINES
 from ..signals import REPRESENTATIONS

@@ -9,8 +9,8 @@ import time
 from collections.abc import Iterable
 from pathlib import Path
 
-from .._platform.files import replace_file
 from .._platform.locks import open_regular, try_lock
+from .._platform.writing import replace_file
 from ..errors import InvalidInput, NotRegularFile, StoreInUse
 
 TRIES, PAUSE = 5, 0.1  # somebody who only asks whether it is locked holds it for a moment

@@ -18,8 +18,8 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from .._platform.files import make_directory, sync_directory
 from .._platform.locks import open_regular, read_regular
+from .._platform.writing import make_directory, sync_directory
 from ..errors import NotRegularFile
 
 FOLDER = "journal"

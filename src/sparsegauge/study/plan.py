@@ -25,7 +25,7 @@ from ..errors import InvalidInput
 from ..recovery.solver import Solver
 from ..simulate import SIGNS
 from .axes import Cell, Grid, SolverSetting
-from .checks import check_axis, check_counts, check_ratio, spread_range
+from .axis_values import check_axis, check_counts, check_ratio, spread_range
 from .external import describe_import, file_hash, import_by_path, is_data_file, is_import_path, split_data_file
 from .solver_table import check_solver, has_option, plain_option, read_solver, write_solver
 from .sources import check_source

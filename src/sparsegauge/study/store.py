@@ -26,7 +26,7 @@ from pathlib import Path
 import numpy as np
 
 from .._platform.extras import import_extra
-from .._platform.files import make_directory, sync_directory
+from .._platform.writing import make_directory, sync_directory
 from ..errors import StudyWarning
 from .axes import Cell, Columns
 from .disk import Lock, is_locked, refuse_links, write_to_store

@@ -20,7 +20,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .._arrays import check_choice
-from .._platform.files import replace_file
+from .._platform.writing import replace_file
 from ..errors import InvalidInput
 from .manifest import Manifest
 from .tables import AVERAGED, averages, read

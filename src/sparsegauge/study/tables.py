@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .._platform.extras import import_extra
-from .._platform.files import draft_of
+from .._platform.writing import draft_of
 from ..errors import InvalidInput, StudyWarning
 from .parts import NEEDS, Results
 from .store import read_results, read_timings

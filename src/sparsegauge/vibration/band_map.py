@@ -16,7 +16,7 @@ from .._platform.extras import import_extra
 from ..errors import InvalidInput
 from ..metrics.catalogue import METRICS
 from ..metrics.metric import Metric
-from .bands import Band, lay_out
+from .band_tree import Band, lay_out
 from .filters import Bank, envelope_spectra, filter_bank, record_spectrum
 from .quantities import FEWEST_LINES, QUANTITIES, BandSetting, measure_bands
 from .record import check_rate, check_record, check_rpm, check_turns
@@ -137,7 +137,7 @@ class BandMap:
         band : Band or (low, high), optional
             The band of the envelope spectrum; the best one by default.
         """
-        drawing = importlib.import_module("sparsegauge.plots.bands")  # plots come after vibration: looked up when used
+        drawing = importlib.import_module("sparsegauge.plots.band_figures")  # plots come after vibration
         figure: Figure = drawing.draw_band_map(self, rpm=rpm, orders=orders, band=band)
         return figure
 

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .._arrays import Array
-from .bands import Band
+from .band_tree import Band
 from .filters import Bank, envelope_spectra
 from .whitening import noise_floor
 

@@ -14,7 +14,7 @@ import numpy as np
 from .._arrays import Parameter
 from ..errors import SpeedWarning
 from .band_map import BandMap, band_map
-from .bands import Band, lay_out
+from .band_tree import Band, lay_out
 from .bearings import BearingOrders, find_orders
 from .combs import HARMONICS, Comb, Known, Lines, find_comb, find_lines
 from .filters import filter_bank, record_spectrum
@@ -125,7 +125,7 @@ class Diagnosis:
 
     def plot(self) -> Figure:
         """Draw the envelope spectrum of the strongest finding's band, with its harmonics."""
-        drawing = importlib.import_module("sparsegauge.plots.bands")  # plots come after vibration: looked up when used
+        drawing = importlib.import_module("sparsegauge.plots.band_figures")  # plots come after vibration
         figure: Figure = drawing.draw_diagnosis(self)
         return figure
 

@@ -16,7 +16,7 @@ import scipy.fft
 from numpy.typing import NDArray
 
 from .._arrays import Array
-from .bands import Band
+from .band_tree import Band
 
 EDGE = 0.125  # the soft edge reaches so far beyond the band, and so far into it, as a share of its width
 SETTLING = 4.0  # what is cut off at either end, in units of 1 / width

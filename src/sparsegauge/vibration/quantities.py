@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from .._arrays import Array
 from .._platform.threads import run
-from .bands import Band
+from .band_tree import Band
 from .filters import Bank, envelope_spectra, filter_bank
 from .whitening import noise_floor
 

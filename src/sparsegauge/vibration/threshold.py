@@ -18,7 +18,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .._arrays import Array, Parameter, as_rng
-from .bands import Band
+from .band_tree import Band
 from .quantities import BandSetting, measure_bands
 
 SURROGATES = 24

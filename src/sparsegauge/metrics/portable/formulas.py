@@ -15,8 +15,8 @@ import numpy as np
 
 from ..rank_weights import GINI_WEIGHTS, odd_powers
 from ..statistics import TailPowers
-from .coefficients import Coefficients
 from .numerics import magnitude, power, safe_log
+from .row_statistics import Coefficients
 
 Formula = Callable[..., Any]
 FORMULAS: dict[str, Formula] = {}

@@ -9,7 +9,7 @@ import pytest
 import sparsegauge as sg
 from sparsegauge import _compiled
 from sparsegauge._compiled import recover as kernels
-from sparsegauge.recovery import pursuit
+from sparsegauge.recovery import easy_problems
 from sparsegauge.recovery.complex_pursuit import choose_columns
 from sparsegauge.recovery.plain_solutions import certify
 from sparsegauge.recovery.problem import Problem
@@ -129,12 +129,12 @@ def test_simple_ratios(values, simple):
 @pytest.mark.parametrize(("m", "n", "k"), [(50, 100, 8), (120, 300, 12), (250, 500, 50)])
 def test_easy_problems_are_solved_and_certified_at_once(route, m, n, k, monkeypatch):
     if route == "message passing":
-        monkeypatch.setattr(pursuit, "MOST_GRAM_COLUMNS", 0)
+        monkeypatch.setattr(easy_problems, "MOST_GRAM_COLUMNS", 0)
     solved = 0
     for seed in range(8):
         A, x = draw(m, n, k, seed=seed)
         problem = Problem.of(A, A @ x)
-        found = pursuit.pursue(problem)
+        found = easy_problems.pursue(problem)
         if found is not None:
             solved += 1
             np.testing.assert_allclose(found.x, x, atol=1e-12)
@@ -156,13 +156,13 @@ def test_easy_problems_are_solved_and_certified_at_once(route, m, n, k, monkeypa
 def test_what_is_not_exact_and_sparse_is_left_to_others(spoil):
     for seed in range(5):
         A, x = draw(30, 60, 4, seed=seed)
-        assert pursuit.pursue(Problem.of(*spoil(A, x, np.random.default_rng(seed)))) is None
+        assert easy_problems.pursue(Problem.of(*spoil(A, x, np.random.default_rng(seed)))) is None
 
 
 def test_bounds_are_kept_or_the_answer_is_left_to_others():
     A, x = draw(30, 60, 4)
-    assert pursuit.pursue(Problem.of(A, A @ x, bounds=(0, None))) is None
-    np.testing.assert_allclose(pursuit.pursue(Problem.of(A, A @ abs(x), bounds=(0, None))).x, abs(x), atol=1e-12)
+    assert easy_problems.pursue(Problem.of(A, A @ x, bounds=(0, None))) is None
+    np.testing.assert_allclose(easy_problems.pursue(Problem.of(A, A @ abs(x), bounds=(0, None))).x, abs(x), atol=1e-12)
 
 
 def draw_complex(m, n, k, seed=0):
@@ -193,7 +193,7 @@ def test_easy_complex_problems_are_solved_and_certified_at_once(m, n, k):
     for seed in range(3):
         A, x = draw_complex(m, n, k, seed=seed)
         problem = Problem.of(A, A @ x)
-        found = pursuit.pursue(problem)
+        found = easy_problems.pursue(problem)
         np.testing.assert_allclose(found.x, x, atol=1e-12)
         assert found.is_plain
         assert found.support.tolist() == np.flatnonzero(x).tolist()

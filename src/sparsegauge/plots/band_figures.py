@@ -22,7 +22,7 @@ from .svg import chart, to_svg
 if TYPE_CHECKING:
     from ..surveys import Survey
     from ..vibration.band_map import BandMap
-    from ..vibration.bands import Band
+    from ..vibration.band_tree import Band
     from ..vibration.diagnosis import Diagnosis
 
 MOST_HARMONICS = 4

@@ -20,7 +20,7 @@ class Band(NamedTuple):
 
     Examples
     --------
-    >>> from sparsegauge.vibration.bands import Band
+    >>> from sparsegauge.vibration.band_tree import Band
     >>> band = Band(1500.0, 3000.0, 2.0)
     >>> band.width, band.centre
     (1500.0, 2250.0)

@@ -6,7 +6,7 @@ import pytest
 import sparsegauge as sg
 from sparsegauge._compiled import recover as kernels
 from sparsegauge._compiled.lattice import LOVASZ
-from sparsegauge.recovery import lattice
+from sparsegauge.recovery import equal_magnitudes
 from sparsegauge.recovery.problem import Problem
 
 
@@ -65,8 +65,8 @@ def test_signals_that_are_not_whole_are_never_taken_for_such(seed):
     x[:25] = rng.standard_normal(25)
     A = rng.standard_normal((12, 40))
     problem = Problem.of(A, A @ x)
-    found = lattice.whole_multiples(problem, np.abs(problem.start()))
-    assert found is None or lattice.as_whole(problem, found) is None
+    found = equal_magnitudes.whole_multiples(problem, np.abs(problem.start()))
+    assert found is None or equal_magnitudes.as_whole(problem, found) is None
     assert not sg.recover(A, A @ x, rng=0, solver=sg.Portfolio(restarts=0, propagations=0)).certified
 
 
@@ -74,7 +74,7 @@ def test_too_few_measurements_for_a_proof_give_no_certificate():
     """Three equations tell 60 bits at most: 30 unknown signs may fit by coincidence."""
     x = signal([-1.0, 1.0], 30, 20, seed=3)
     A = np.random.default_rng(4).standard_normal((3, 30))
-    assert lattice.as_whole(Problem.of(A, A @ x), x) is None
+    assert equal_magnitudes.as_whole(Problem.of(A, A @ x), x) is None
     assert not sg.recover(A, A @ x, rng=0).certified
 
 
@@ -83,8 +83,8 @@ def test_whole_numbers_are_recognised_whatever_their_unit():
     A = np.random.default_rng(6).standard_normal((30, 50))
     for unit in (1e-3, 1.0, 7e2):
         problem = Problem.of(A, A @ (unit * x))
-        np.testing.assert_allclose(lattice.as_whole(problem, unit * x * (1 + 1e-7)), unit * x, rtol=1e-9)
-        assert lattice.as_whole(problem, unit * (x + 0.01 * np.sign(x) * np.arange(50))) is None
+        np.testing.assert_allclose(equal_magnitudes.as_whole(problem, unit * x * (1 + 1e-7)), unit * x, rtol=1e-9)
+        assert equal_magnitudes.as_whole(problem, unit * (x + 0.01 * np.sign(x) * np.arange(50))) is None
 
 
 def test_bounds_are_kept():
