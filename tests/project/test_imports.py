@@ -124,3 +124,18 @@ def test_no_two_modules_share_a_name():
     """A traceback or a search result names one file: `lattice.py` says where it is."""
     names = [path.stem for path in SOURCE.rglob("*.py") if path.stem != "__init__"]
     assert not {name for name in names if names.count(name) > 1}
+
+
+def test_tolerances_of_recovery_have_one_home():
+    """Constants that decide what counts as zero are in one module, with their reasons."""
+    tolerances = SOURCE / "recovery" / "tolerances.py"
+    elsewhere = [
+        f"{path.name}:{node.lineno}"
+        for path in sorted((SOURCE / "recovery").rglob("*.py"))
+        if path != tolerances
+        for node in ast.parse(path.read_text()).body
+        if isinstance(node, ast.Assign) and isinstance(node.value, ast.Constant)
+        if isinstance(node.value.value, float) and 0 < node.value.value <= 1e-8
+    ]
+    assert tolerances.exists()
+    assert not elsewhere

@@ -31,9 +31,10 @@ from numpy.typing import NDArray
 
 from .driver import Iterate
 from .operator_descent import Quadratic, soft_threshold
-from .problem import EXACT, Problem
+from .problem import Problem
 from .projection import nearest_matrix_free
 from .status import Status
+from .tolerances import EXACT
 
 STEPS = 240  # of the fall
 FIRST, LAST = 0.1, 3e-5  # t in units of the largest coefficient of A^H y / |A|^2

@@ -23,11 +23,10 @@ from .driver import Iterate
 from .problem import Problem
 from .solver import Capabilities, Solver, count, order_option, real
 from .status import Status
+from .tolerances import ROUNDING_OF_CLIP, SOLVED
 
 REPORTS = 50  # entries of the history
 ROUNDS = 1000  # of clipping and projecting, at most
-ROUNDING = 1e-13  # relative: a clip that moves x by less changes nothing
-SOLVED = 1e-13  # the relative residual of conjugate gradients for points ...
 ROUGHLY = 1e-4  # ... and for directions, whose errors the next projection of the point mends
 STEPS = 1000
 
@@ -74,7 +73,7 @@ class Feasible:
             return x
         for _ in range(rounds):
             inside = self.problem.clipped(x)
-            if np.linalg.norm(inside - x) <= ROUNDING * np.linalg.norm(x):
+            if np.linalg.norm(inside - x) <= ROUNDING_OF_CLIP * np.linalg.norm(x):
                 return inside
             x = self.nearest(inside)
         return self.problem.clipped(x)

@@ -16,20 +16,11 @@ from numpy.typing import NDArray
 from .._arrays import Array, Indices
 from .._compiled.pursuit import SMALLEST_SQUARE
 from . import dependence
-from .exact_search import NEGLIGIBLE
 from .explanation import is_coincidence
-from .plain_solutions import (
-    CLEAR_SQUARE,
-    NONZEROS_PER_EQUATION,
-    STEPS_PER_COLUMN,
-    Pursued,
-    are_too_many,
-    is_doubtful,
-)
-from .problem import EXACT, Problem
-from .uniqueness import HIDDEN, MANY_COLUMNS, ROUNDING, greedy_relation, is_special, work_for_relations
-
-ENOUGH = 1e-13  # squared residual in units of |y|^2, which inner products can still tell from zero
+from .plain_solutions import NONZEROS_PER_EQUATION, STEPS_PER_COLUMN, Pursued, are_too_many, is_doubtful
+from .problem import Problem
+from .tolerances import CLEAR_SQUARE, EXACT, HIDDEN, NEGLIGIBLE, SMALLEST_SQUARED_RESIDUAL
+from .uniqueness import MANY_COLUMNS, ROUNDING, greedy_relation, is_special, work_for_relations
 
 
 def pursue_complex(problem: Problem) -> Pursued | None:
@@ -64,7 +55,7 @@ def choose_columns(A: NDArray[Any], y: NDArray[Any], most: int) -> Indices | Non
         square -= np.abs(W[k]) ** 2
         square[best], chosen[k] = 0.0, best
         left -= abs(beta) ** 2
-        if left <= ENOUGH * energy:
+        if left <= SMALLEST_SQUARED_RESIDUAL * energy:
             return chosen[: k + 1]
     return None
 

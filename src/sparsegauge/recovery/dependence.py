@@ -19,14 +19,12 @@ from numpy.typing import NDArray
 
 from .._arrays import Array, Indices
 from .._compiled import recover as kernels
+from .tolerances import DEPENDENT_ANGLE, DEPENDENT_PROJECTION, DEPENDENT_RESIDUAL
 
-SUSPECT = 1e-7  # sine of an angle, or volume, that inner products cannot tell from zero
 SLACK = 30.0  # what a random projection may shorten
-FINEST = 1e-10  # sine of an angle between projections
 FEW_ROWS = 24  # rows of A are mixed at random to so few, for candidates
 BLOCK = 1 << 20  # inner products held at a time
 MOST_ROWS, MOST_STEPS = 96, 12  # of the greedy search; rows are mixed likewise
-CLOSE = 1e-5  # residual of a unit vector that depends on others
 MEASURED = 3  # sets whose relations are measured, at most
 RARE = 1e-4  # how often chance leaves so little at any step
 WORK = 1e7  # operations of a greedy search, where that is more than one start per column takes
@@ -67,7 +65,7 @@ def dependent_pair(D: NDArray[Any], limit: float) -> Relation:
     """Return two columns of which one is within `limit` of a multiple of the other, if there are such."""
     lengths = np.linalg.norm(D, axis=0)
     C = D / lengths
-    near = 1 - max(limit / float(np.median(lengths)), SUSPECT) ** 2
+    near = 1 - max(limit / float(np.median(lengths)), DEPENDENT_ANGLE) ** 2
     rows = max(1, BLOCK // C.shape[1])
     for start in range(0, C.shape[1] if len(C) > 1 else 0, rows):
         cosines = np.abs(C[:, start : start + rows].conj().T @ C[:, start:])
@@ -84,10 +82,10 @@ def dependent_triple(D: NDArray[Any], limit: float) -> Relation:
     relative = limit / float(np.median(lengths))
     C = _mixed(D, FEW_ROWS)
     C = C / np.linalg.norm(C, axis=0)
-    for i, j, k in _planes(C, SLACK * max(relative, FINEST)) if len(C) > 2 else ():
+    for i, j, k in _planes(C, SLACK * max(relative, DEPENDENT_PROJECTION)) if len(C) > 2 else ():
         a, b, c = (np.einsum("ij,ij->j", C[:, s].conj(), C[:, t]) for s, t in ((i, j), (j, k), (k, i)))
         squares = 1 - np.abs(a) ** 2 - np.abs(b) ** 2 - np.abs(c) ** 2 + 2 * (a * b * c).real
-        for place in np.flatnonzero(squares <= SLACK * max(relative, SUSPECT) ** 2):
+        for place in np.flatnonzero(squares <= SLACK * max(relative, DEPENDENT_ANGLE) ** 2):
             triple = measured(D, np.array([i[place], j[place], k[place]]))
             if triple.hides(limit):
                 return triple
@@ -204,7 +202,7 @@ class Greedy:
             residuals = _lengths(self.left)
             rare = (residuals / before) ** (len(self.columns[0]) - step) * trials <= RARE
             if rare.any():
-                places = np.flatnonzero(rare & (residuals <= CLOSE))
+                places = np.flatnonzero(rare & (residuals <= DEPENDENT_RESIDUAL))
                 yield from self.chosen[places[np.argsort(residuals[places])[:MEASURED]]]
                 if len(places):
                     return
@@ -226,7 +224,7 @@ class Greedy:
         self.squares -= _squares(_conj(self.basis[:, step - 1]) @ self.columns.T)
         self.squares[np.arange(len(self.chosen)), self.chosen[:, -1]] = np.inf
         gains = _squares(_conj(self.left) @ self.columns.T)
-        gains /= np.maximum(self.squares, SUSPECT)
+        gains /= np.maximum(self.squares, DEPENDENT_ANGLE)
         if branches == 1:
             chosen = gains.argmax(axis=1)
         else:
@@ -285,7 +283,7 @@ def whole_relation(B: NDArray[Any], A: NDArray[Any], first: Indices) -> Relation
         coefficients = np.zeros(n, B.dtype)
         coefficients[any_value], coefficients[whole] = rest, z
         coefficients /= np.abs(coefficients).max()
-        columns = np.flatnonzero(np.abs(coefficients) > SUSPECT)
+        columns = np.flatnonzero(np.abs(coefficients) > DEPENDENT_ANGLE)
         length = float(np.linalg.norm(A[:, columns] @ coefficients[columns]))
         found = min(found, Relation(tuple(columns.tolist()), length), key=lambda relation: relation.length)
     return found
@@ -297,10 +295,10 @@ def _relation_among(B: NDArray[Any], A: NDArray[Any], columns: Indices) -> Relat
     if not len(columns) or lengths.min() == 0:
         return Relation()
     _, values, Vh = np.linalg.svd(B[:, columns] / lengths, full_matrices=False)
-    if values[-1] > SUSPECT:
+    if values[-1] > DEPENDENT_ANGLE:
         return Relation()
     z = np.abs(Vh[-1])
-    return measured(A, columns[z > SUSPECT * z.max()])
+    return measured(A, columns[z > DEPENDENT_ANGLE * z.max()])
 
 
 def _short_vectors(F: Array) -> Iterator[Array]:

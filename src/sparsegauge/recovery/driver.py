@@ -17,9 +17,10 @@ from numpy.typing import NDArray
 from .._arrays import Array
 from ..errors import InvalidInput
 from ..metrics.gds import gds
-from .problem import EXACT, Problem
+from .problem import Problem
 from .result import Recovery
 from .status import Status
+from .tolerances import EXACT
 
 Callback = Callable[[int, NDArray[Any]], Any]  # (iteration, a copy of x); stop by returning True
 

@@ -22,11 +22,10 @@ from .._arrays import Array, Indices
 from .._compiled import recover as kernels
 from . import dependence
 from .complex_pursuit import pursue_complex
-from .dependence import FINEST, SLACK
-from .exact_search import NEGLIGIBLE, is_within_bounds
+from .dependence import SLACK
+from .exact_search import is_within_bounds
 from .explanation import is_coincidence
 from .plain_solutions import (
-    CLEAR_SQUARE,
     MOST_GRAM_COLUMNS,
     NONZEROS_PER_EQUATION,
     STEPS_PER_COLUMN,
@@ -35,20 +34,12 @@ from .plain_solutions import (
     is_doubtful,
     may_be_easy,
 )
-from .problem import EXACT, Problem
+from .problem import Problem
 from .system import System
-from .uniqueness import (
-    HIDDEN,
-    MANY_COLUMNS,
-    ROUNDING,
-    doubt_of_structure,
-    greedy_relation,
-    is_special,
-    work_for_relations,
-)
+from .tolerances import CLEAR_SQUARE, DEPENDENT_PROJECTION, EXACT, HIDDEN, NEGLIGIBLE, SMALLEST_SQUARED_RESIDUAL
+from .uniqueness import MANY_COLUMNS, ROUNDING, doubt_of_structure, greedy_relation, is_special, work_for_relations
 
 SKETCHES = 9  # three groups of three coordinates, see `_compiled/coplanar.py`
-ENOUGH = 1e-13  # squared residual in units of |y|^2, which inner products can still tell from zero
 THRESHOLD = 1.4  # of message passing, in units of the noise that it sees
 PASSES = 80
 SMALLEST_NOISE = 1e-5  # of message passing, in units of the rms of y, at which the support is read off
@@ -193,7 +184,9 @@ class Pursuit:
         self.room = Room.of(problem, self.most)
         energy = problem.scale**2
         start = self.along, dictionary.square, dictionary.sketch
-        self.steps = kernels.pursue(dictionary.gram, *start, energy, ENOUGH * energy, 0.0, self.room.kernel)
+        self.steps = kernels.pursue(
+            dictionary.gram, *start, energy, SMALLEST_SQUARED_RESIDUAL * energy, 0.0, self.room.kernel
+        )
         return np.array(self.room.chosen[: self.steps]) if self.steps > 0 else None
 
     def _by_passing_messages(self) -> Indices | None:
@@ -268,7 +261,7 @@ class Pursuit:
 
     def _seem_dependent(self, outside: Indices, relative: float) -> bool:
         """Return whether two or three columns outside the support may depend on each other and on it."""
-        near = SLACK * max(relative, FINEST)
+        near = SLACK * max(relative, DEPENDENT_PROJECTION)
         room = kernels.CoplanarRoom(len(outside), SKETCHES)
         return bool(kernels.find_dependent(self.room.sketch, outside, near, near, room))
 
@@ -283,7 +276,7 @@ class Pursuit:
             return dictionary.relation(problem).hides(limit)
         if problem.n > MOST_GRAM_COLUMNS:
             return False
-        if any((limit / dictionary.lengths[support]) ** 2 > ENOUGH):
+        if any((limit / dictionary.lengths[support]) ** 2 > SMALLEST_SQUARED_RESIDUAL):
             return True
         new = support[~dictionary.is_unrelated[support]]
         room = Room.of(problem, STEPS_PER_COLUMN, sketches=0)
@@ -291,7 +284,7 @@ class Pursuit:
             square = dictionary.square.copy()
             square[column] = 0.0
             start = dictionary.gram, dictionary.gram[column], square, room.sketch
-            if kernels.pursue(*start, 1.0, ENOUGH, SLOWEST_GAIN, room.kernel) > 0:
+            if kernels.pursue(*start, 1.0, SMALLEST_SQUARED_RESIDUAL, SLOWEST_GAIN, room.kernel) > 0:
                 return True
         dictionary.is_unrelated[new] = True
         return False

@@ -22,13 +22,14 @@ from .groups import Groups
 from .many import Columns, Progress, check_helpers, recover_many, seeds_of_columns
 from .plain_solutions import certify
 from .portfolio import Portfolio
-from .problem import EXACT, Problem
+from .problem import Problem
 from .projection import bounded_least_squares
 from .result import Recoveries, Recovery
 from .solver import Solver
 from .status import Status
 from .system import System, scale_by_power
 from .together import check_together, recover_together
+from .tolerances import EXACT
 from .transform import basis_of
 from .uniqueness import judge_uniqueness
 

@@ -21,11 +21,10 @@ from .problem import Problem
 from .projection import nearest
 from .solver import Capabilities, Solver, choices, count, real
 from .status import Status
+from .tolerances import NARROWEST_SITE, THINNEST_SLAB
 
 SLABS = ("two-gaussians", "exponential", "bernoulli-gauss")
 CHECK_EVERY = 5  # sweeps between two looks at the support
-NARROWEST = 1e-10  # variance of a site, in units of the signal's mean square
-THINNEST = 1e-3  # variance of a slab, relative to its mean square
 FADING = 0.9  # what a sweep leaves of the random log-odds: they choose where to start, not where to end
 FIRST_NOISE, NOISE_FACTOR, LAST_NOISE = 1e-2, 0.8, 1e-8  # variance assumed for noise-free measurements
 
@@ -138,11 +137,11 @@ class EP(Solver):
         noise = (FIRST_NOISE, LAST_NOISE, NOISE_FACTOR) if scaled.noise == 0 else (scaled.noise, scaled.noise, 1.0)
         state = np.array([rho, *noise])
         widest = float(n)  # no x_i^2 exceeds n mean squares
-        settings = np.array([self.damping, self.em_rate, THINNEST, NARROWEST, widest, FADING])
+        settings = np.array([self.damping, self.em_rate, THINNEST_SLAB, NARROWEST_SITE, widest, FADING])
         sites = np.zeros((4, n))
         sites[0] = 1.0
         known = scaled.low == scaled.high
-        sites[:2, known] = np.array([np.ones(known.sum()), scaled.low[known]]) / NARROWEST
+        sites[:2, known] = np.array([np.ones(known.sum()), scaled.low[known]]) / NARROWEST_SITE
         system = (scaled.B, scaled.b, scaled.low, scaled.high)
         prior = (kind, slab == "two-gaussians", components)
         kernels = _compiled.recover

@@ -24,7 +24,8 @@ import numpy as np
 
 from .._arrays import Array
 from .._compiled import recover as kernels
-from .problem import EXACT, Problem
+from .problem import Problem
+from .tolerances import EXACT
 
 BITS = 40  # of an equation that rounding leaves intact
 BITS_AN_UNKNOWN = 3.5  # that set the vector looked for apart from all others

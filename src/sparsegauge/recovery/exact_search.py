@@ -17,10 +17,9 @@ from .._arrays import Array, Indices
 from .._compiled import recover as kernels
 from .._compiled import support
 from .explanation import is_coincidence
-from .problem import EXACT, Problem
+from .problem import Problem
 from .projection import fitted
-
-NEGLIGIBLE = 1e-7  # a coefficient, in units of the largest, without which the fit is tried again
+from .tolerances import AT_BOUND, EXACT, NEGLIGIBLE
 
 
 def find_exact(problem: Problem, likely: NDArray[Any]) -> NDArray[Any] | None:
@@ -166,5 +165,5 @@ def is_within_bounds(problem: Problem, x: NDArray[Any]) -> bool:
     """Return whether x keeps to the bounds, up to rounding."""
     if problem.bounds is None:
         return True
-    slack = 1e-9 * float(np.max(np.abs(x)))
+    slack = AT_BOUND * float(np.max(np.abs(x)))
     return bool(np.all(x >= problem.bounds[0] - slack) and np.all(x <= problem.bounds[1] + slack))

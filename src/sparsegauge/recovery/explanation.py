@@ -21,8 +21,9 @@ from numpy.typing import NDArray
 
 from .._arrays import Array, Indices
 from ..metrics.gds import gds
-from .problem import EXACT, Problem
+from .problem import Problem
 from .projection import fitted
+from .tolerances import EXACT
 
 SPARE = 3  # measurements beyond the non-zeros, at least: fewer tell nothing of the noise
 LARGEST_CLEAR_RESIDUAL = 0.03  # relative to r_0; part of an exact sparse signal often leaves 0.06 of it

@@ -18,8 +18,7 @@ from numpy.typing import NDArray
 
 from .._arrays import Array
 from .groups import Groups, row_sizes
-
-LEAST_VARIANCE = 1e-14  # in units of the largest
+from .tolerances import LEAST_VARIANCE
 
 
 def learn_variances(

@@ -28,13 +28,11 @@ from .group_variances import learn_variances
 from .groups import Groups, row_sizes
 from .joint_noise import JointModel
 from .portfolio import Portfolio
-from .problem import EXACT, Problem
+from .problem import Problem
 from .projection import bounded_least_squares
 from .status import Status
-from .system import SMALLEST_SINGULAR_VALUE
+from .tolerances import AT_BOUND, EXACT, IN_SPAN, NEGLIGIBLE, SMALLEST_SINGULAR_VALUE
 
-NEGLIGIBLE = 1e-7  # a row of X, in units of the largest, without which the fit is tried again
-IN_SPAN = 1e-6  # sine of the angle between a column and the span that holds it
 NOISE_LEVELS = np.geomspace(0.1, 1e-10, 60)
 CHECK_EVERY = 6
 MOST_RUNS, LEAST_RUNS, WORK = 40, 2, 4e7  # WORK / (rank^2 N) runs, within these
@@ -239,7 +237,7 @@ class JointExactSearch:
         X = X if fewer is None else fewer
         if self.problem.bounds is not None:
             low, high = (side[:, None] for side in self.problem.bounds)
-            slack = 1e-9 * np.abs(X).max(axis=0)
+            slack = AT_BOUND * np.abs(X).max(axis=0)
             if np.any(low - slack > X) or np.any(high + slack < X):
                 return None
             X = np.clip(X, low, high)

@@ -27,8 +27,8 @@ from .._arrays import Array, Indices
 from .climbs import CLEAR
 from .group_variances import learn_variances
 from .groups import Groups, row_sizes
+from .tolerances import LEAST_JOINT_NOISE
 
-LEAST_NOISE = 1e-9  # of sigma, in units of a measurement: below, covariances cannot be computed
 RATIOS = np.geomspace(1e-10, 1e4, 57)  # of tau over sigma^2, or of sigma^2 over tau, that are tried
 GUESS_LEVELS = (1.0, 0.1, 0.01, 1e-3, 1e-4)  # of noise, in units of the variance of a measurement
 GUESS_STEPS = 12
@@ -71,7 +71,7 @@ class JointModel:
         column = float(np.linalg.norm(A)) / math.sqrt(A.shape[1])
         scale = float(np.linalg.norm(Y)) / math.sqrt(Y.size)
         U, sizes, Vh = np.linalg.svd(Y / scale, full_matrices=False)
-        noise = None if sigma is None else max(sigma / scale, LEAST_NOISE) ** 2
+        noise = None if sigma is None else max(sigma / scale, LEAST_JOINT_NOISE) ** 2
         model = cls(A / column, U * sizes, Y.shape[1], noise, groups)
         model.units, model.loadings = (column, scale), Vh
         return model
@@ -122,7 +122,7 @@ class JointModel:
         values -= (energies / totals).sum(axis=1) / scales
         if self.noise is None:  # no smaller noise than rounding allows
             noises = scales * (RATIOS if chosen.any() else 1.0)
-            values = np.where(noises >= LEAST_NOISE**2, values, -np.inf)
+            values = np.where(noises >= LEAST_JOINT_NOISE**2, values, -np.inf)
         best = int(np.argmax(values))
         evidence = 0.5 * self.parts * float(values[best])
         if self.noise is not None:

@@ -43,12 +43,12 @@ from numpy.typing import NDArray
 
 from .dependence import dependent_pair, dependent_triple
 from .groups import Groups, row_sizes
-from .problem import EXACT, Problem
+from .problem import Problem
 from .result import Certificate
+from .tolerances import EXACT, HIDDEN
 from .uniqueness import (
     FEW_EQUATIONS,
     FITS,
-    HIDDEN,
     MANY_COLUMNS,
     MOST_CHANCE,
     ROUNDING,

@@ -36,11 +36,12 @@ from .descent import WellOptions
 from .driver import Iterate
 from .operator_columns import Chosen, ColumnChoice
 from .operator_descent import Quadratic, follow_path
-from .problem import EXACT, Problem
+from .problem import Problem
 from .projection import nearest_matrix_free
 from .result import Recovery
 from .shrinkage import Shrinkage
 from .status import Status
+from .tolerances import EXACT, FOUND_DEVIATION, NEGLIGIBLE_OF_OPERATOR, SOLVED
 
 ITERATIONS = 200
 PROBES, MOST_PROBES = 8, 128  # random vectors for the norms of the columns, if they seem equal and if not
@@ -49,9 +50,7 @@ SAMPLE = 1 << 14  # coefficients on which the risk is compared
 SETTLED = 1e-2  # relative gain in tau
 MISLED = 3.0  # the residual over what was expected of it
 STRIKES, QUIET = 3, 5  # how often it may be misled, how long it must be settled
-TINY = 1e-7  # tau in units of the rms of x: found
 MOST_UNKNOWNS = 0.9  # of a fit, in units of the number of equations
-NOTHING = 1e-11  # a coefficient that rounding explains, in units of the largest
 SPARSE = 1e-3  # a relative residual that a fit on the support may close
 BOUNDED_FITS = 20
 LEAST_SQUARES = 500  # steps of the last fit
@@ -258,7 +257,7 @@ class _Run:
             step = scaled.solve(y - scaled.forward(x))
             error, square = scaled.errors(step)
             tau = math.sqrt(square)
-            if tau <= TINY * np.linalg.norm(best) / math.sqrt(self.problem.n):
+            if tau <= FOUND_DEVIATION * np.linalg.norm(best) / math.sqrt(self.problem.n):
                 return best, True
             strikes += error > MISLED * expected or tau > 1.5 * least
             if strikes > STRIKES:
@@ -364,7 +363,7 @@ class _Run:
         if problem.noise > 0 or np.count_nonzero(support) > MOST_UNKNOWNS * self.scaled.alpha * problem.n:
             return None
         fitted = problem.clipped(self._fitted(x, support))
-        fitted = np.where(np.abs(fitted) > NOTHING * np.max(np.abs(fitted), initial=0.0), fitted, 0)
+        fitted = np.where(np.abs(fitted) > NEGLIGIBLE_OF_OPERATOR * np.max(np.abs(fitted), initial=0.0), fitted, 0)
         return fitted if problem.residual(fitted) <= EXACT * problem.scale else None
 
     def _fitted(self, x: NDArray[Any], free: NDArray[np.bool_]) -> NDArray[Any]:
@@ -385,7 +384,7 @@ class _Run:
 
         rest = problem.y - problem.system.forward(x)
         operator = LinearOperator((problem.m, len(places)), matvec=forward, rmatvec=adjoint, dtype=rest.dtype)
-        change = lsmr(operator, rest, atol=1e-13, btol=1e-13, conlim=0.0, maxiter=LEAST_SQUARES)[0]
+        change = lsmr(operator, rest, atol=SOLVED, btol=SOLVED, conlim=0.0, maxiter=LEAST_SQUARES)[0]
         fitted = x.copy()
         fitted[places] += (change if x.dtype.kind == "c" else change.real) / columns
         return fitted

@@ -23,9 +23,10 @@ import numpy as np
 import scipy.sparse
 from numpy.typing import NDArray
 
-from .problem import EXACT, Problem
+from .problem import Problem
 from .result import Recovery
 from .system import System
+from .tolerances import EXACT, NEGLIGIBLE_ENTRY
 
 MOST_COLUMNS, FIRST_COLUMNS = 800, 600  # that are chosen among at once; in the first round
 MOST_ENTRIES = 10_000_000  # that are written out
@@ -33,7 +34,6 @@ BLOCK, LOOK_AHEAD = 150, 50  # columns of a local operator that are chosen among
 TRIAL_COLUMNS = 5  # that tell whether an operator is local
 LOCAL = 1 / 8  # the largest part of all rows that a column of a local operator has
 NEGLIGIBLE_ENERGY = 1e-4  # of the columns that are left out at first
-NEGLIGIBLE_ENTRY = 1e-12  # of a column, in units of its largest
 RUNAWAY = 10.0  # in units of the first answer: columns that are alike fit noise by large differences
 ROUNDS = 12  # of choosing, at most
 WORTH = 1.0  # the least gain of a round, in twice the natural unit of information

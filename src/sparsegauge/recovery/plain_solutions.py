@@ -18,9 +18,10 @@ from numpy.typing import NDArray
 from .._arrays import Indices
 from .._compiled.support import MARGIN
 from . import dependence
-from .problem import EXACT, Problem
+from .problem import Problem
 from .result import Certificate
 from .system import System
+from .tolerances import EXACT, INDEPENDENT_ROWS
 from .uniqueness import (
     MOST_CHANCE,
     UP_TO_THREE,
@@ -32,10 +33,8 @@ from .uniqueness import (
 LEAST_EQUATIONS = 3
 NONZEROS_PER_EQUATION = 0.4  # at most
 EQUATIONS_PER_NONZERO, MORE_EQUATIONS = 2, 64  # on which the chance of a false fit is judged, where there are more
-INDEPENDENT_ROWS = 1e-3  # ratio of the pivots of their Cholesky factor
 MOST_GRAM_COLUMNS = 1500  # above which message passing finds the support, and only its inner products are computed
 STEPS_PER_COLUMN = dependence.MOST_STEPS  # of the pursuit that represents a column of the support by others
-CLEAR_SQUARE = 1e-6  # of the distance of a unit column from the support: less is looked at more closely
 
 
 @dataclass(frozen=True)

@@ -22,11 +22,12 @@ from .message_passing import CHECK_EVERY as PASSED_BETWEEN_CHECKS
 from .message_passing import MessagePassing, explain
 from .noisy import answer_from_climbs, answer_without_model, is_covered_by_model
 from .plain_solutions import Pursued
-from .problem import EXACT, Problem
+from .problem import Problem
 from .projection import nearest
 from .reweighted import GDSReweighted, has_diverged
 from .solver import Capabilities, Solver, count, flag, real
 from .status import Status
+from .tolerances import EXACT
 
 # both wells, one-sided, an l_1/2 norm, a deep well, a high order: found on trials below 1,000 of the benchmark
 WELLS = (

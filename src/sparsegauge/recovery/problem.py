@@ -14,9 +14,7 @@ from .._arrays import Array
 from .._arrays.systems import as_bounds, as_noise, as_start, as_vector, noise_norm
 from ..errors import InvalidInput
 from .system import LARGE, Reduced, System, scale_by_power, unsafe_exponent
-
-EXACT = 1e-9  # a relative residual that counts as none
-EXPLAINED = 1e-6  # the same, for solvers that converge slowly
+from .tolerances import EXACT, EXPLAINED
 
 
 @dataclass(frozen=True)

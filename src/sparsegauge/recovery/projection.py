@@ -11,15 +11,15 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .._arrays import Array, Indices
-from .problem import EXACT, Problem
+from .problem import Problem
 from .system import Reduced, scale_by_power
+from .tolerances import EXACT, LEAST_DAMP, SOLVED
 
 Bounds = tuple[Array, Array]
 Search = Generator[NDArray[Any], None, NDArray[Any]]  # yields trial solutions, returns the best
 
 INSIDE = 1 - 1e-9  # aim at this part of the noise, so that rounding leaves the result within it
 CLOSE = 0.9999  # a residual between this and 1 of the noise is on the sphere, where each trial costs a whole solve
-LEAST_DAMP = 1e-12  # in units of the first: a search gives up here
 EPS = float(np.finfo(float).eps)
 
 
@@ -255,7 +255,7 @@ def nearest_matrix_free(problem: Problem, x0: NDArray[Any], iterations: int) -> 
     rest = problem.y - problem.system.forward(x0)
     operator = aslinearoperator(problem.system.operator)
     # no limit on the condition number, and as near as rounding allows
-    tight = {"atol": 1e-13, "btol": 1e-13, "conlim": 0.0, "maxiter": iterations}
+    tight = {"atol": SOLVED, "btol": SOLVED, "conlim": 0.0, "maxiter": iterations}
     steps, enough = 0, True
 
     def solve(damp: float) -> NDArray[Any]:

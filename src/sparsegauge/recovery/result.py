@@ -13,8 +13,7 @@ from numpy.typing import NDArray
 from .._arrays import Array, Indices
 from .._platform.extras import import_extra
 from .status import Status
-
-NOT_ZERO = 1e-6  # in units of the largest: what `support` counts as a non-zero
+from .tolerances import NOT_ZERO
 
 
 @dataclass(frozen=True)

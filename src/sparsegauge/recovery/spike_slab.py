@@ -27,11 +27,10 @@ from numpy.typing import NDArray
 from .._arrays import Array, Indices
 from .._compiled import recover as kernels
 from .problem import Problem
+from .tolerances import LEAST_NOISE, THINNEST_SLAB
 
-LEAST_NOISE = 1e-5  # norm of the noise in units of |y|: below it, covariances are rounding
 FIRST_NOISE = 0.3  # the same, from which sampling cools down, and from which the size of the noise is learnt
 DENSEST = 0.7  # non-zeros per measurement, at most
-THINNEST = 1e-3  # variance of a slab, relative to its mean square
 CLIMBS = 12  # rounds of climbing and learning, at most
 SETTLED_NOISE = 0.02  # change of log sigma^2 below which it has been learnt
 COOLING_STEPS, SWEEPS_PER_COOLING_STEP = 10, 14
@@ -230,7 +229,7 @@ class Model:
             return replace(state, rho=rho, slabs=slabs, noise=noise, z=np.sign(state.z))
         level = float(np.mean(np.abs(x))) if k else 1.0
         thickness = max(float(np.mean(x**2 + state.variance[members])) - level**2 if k else 1.0, 0.0)
-        thickness = max(thickness, THINNEST * max(level**2, 1e-300))
+        thickness = max(thickness, THINNEST_SLAB * max(level**2, 1e-300))
         z = np.zeros(n, np.int64)
         z[members] = 1 if len(self.signs) == 1 else np.where(x > 0, 1, 2)
         slabs = np.array([[1 / len(self.signs), sign * level, thickness] for sign in self.signs])

@@ -15,11 +15,9 @@ from numpy.typing import NDArray
 
 from .._arrays import Array, Indices
 from .system import norms
+from .tolerances import NEARLY_MULTIPLE, ROUNDING_OF_DATA, SAME_MAGNITUDE
 
 FEW_VALUES = 0.9  # a matrix with fewer different entries, or ratios of neighbours, than this share is structured
-SAME = 1e-9  # relative difference of magnitudes that are one
-NOTHING = 1e-12  # in units of the largest: magnitudes that are zero, and rows that are the same, up to rounding
-NEARLY = 1e-6  # relative difference of sums of rows that may be multiples of each other
 ALL_ENTRIES = 1 << 14  # of a matrix up to which all are compared
 EQUAL_PAIRS = 25  # that a sample is to hold if FEW_VALUES of the entries are different
 
@@ -35,7 +33,7 @@ def describe_structure(A: NDArray[Any]) -> str:
     else:
         here, below, right = _sample(A, rows, size)
         ratios = {"rows": (below, here), "columns": (right, here)}
-    if _are_repeated(here, size, NOTHING * float(here.max())):
+    if _are_repeated(here, size, ROUNDING_OF_DATA * float(here.max())):
         return "many entries of A have the same magnitude, so it is structured"
     for name, (above, beside) in ratios.items():
         with np.errstate(over="ignore"):
@@ -61,10 +59,10 @@ def _different_rows(A: NDArray[Any]) -> Indices:
     order = np.argsort(ratios)
     lengths = norms(A, axis=1)
     kept = lengths > 0
-    close = np.abs(np.diff(ratios[order])) <= NEARLY * np.abs(ratios[order[1:]])
+    close = np.abs(np.diff(ratios[order])) <= NEARLY_MULTIPLE * np.abs(ratios[order[1:]])
     for place in np.flatnonzero(close):
         one, other = (A[k] / max(lengths[k], np.finfo(float).tiny) for k in order[place : place + 2])
-        if np.linalg.norm(other - np.vdot(one, other) * one) <= NOTHING:
+        if np.linalg.norm(other - np.vdot(one, other) * one) <= ROUNDING_OF_DATA:
             kept[order[place + 1]] = False
     return np.flatnonzero(kept) if kept.any() else np.arange(len(A))
 
@@ -72,7 +70,7 @@ def _different_rows(A: NDArray[Any]) -> Indices:
 def _are_repeated(values: Array, size: int, rounding: float = 0.0) -> bool:
     """Return whether too many values are the same, of all (`size` is 0), or of so many of which they are a sample."""
     ordered = np.sort(values, axis=None)
-    equal = len(ordered) - 1 - int(np.count_nonzero(np.diff(ordered) > SAME * ordered[1:] + rounding))
+    equal = len(ordered) - 1 - int(np.count_nonzero(np.diff(ordered) > SAME_MAGNITUDE * ordered[1:] + rounding))
     if size == 0:
         return equal > (1 - FEW_VALUES) * len(ordered)
     return equal > 0.5 * (1 - FEW_VALUES) * len(ordered) ** 2 / size

@@ -12,9 +12,9 @@ from numpy.typing import NDArray
 
 from .._arrays import Array
 from .._arrays.systems import as_operator
+from .tolerances import SMALLEST_SINGULAR_VALUE
 
 LARGE = 200_000  # entries of A above which products with it are cheaper than factorisations
-SMALLEST_SINGULAR_VALUE = 1e-8  # in units of the largest: below it, rounding errors in y spoil what an equation says
 UNEVEN_ROWS = 1e3  # ratio of row norms above which the rows of an exact system are scaled to length 1
 SAFE_EXPONENT = 300  # powers of two beyond which products of entries may over- or underflow
 

@@ -27,12 +27,12 @@ from .._arrays.systems import noise_norm
 from ..errors import InvalidInput
 from ..metrics.gds import gds
 from .driver import Callback
-from .problem import EXACT, Problem
+from .problem import Problem
 from .reweighted import GDSReweighted
 from .solver import Solver
+from .tolerances import EXACT, NOT_ZERO
 
 LEAST = Parameter("least", 1e-3, low=0, high=1)
-NOT_ZERO = 1e-6  # of the largest: what is counted as a non-zero
 HONOURED = 1 + 1e-6
 SPARE = 3  # measurements beyond the non-zeros, at least: fewer tell nothing of the noise
 

@@ -27,10 +27,9 @@ from ..signals import orthogonal_wavelet
 from .analysis import Analysis, SpunWavelets, TotalVariation, differences
 from .result import Recoveries, Recovery
 from .system import System
+from .tolerances import NOT_MEASURED, NOT_ORTHONORMAL
 
 TOTAL_VARIATION = "tv"
-NOT_ORTHONORMAL = 1e-6  # relative error of W^H W v
-NOT_MEASURED = 1e-12  # |A 1| in units of |A|: then no measurement tells the constant
 KINDS = 'a wavelet such as "db4", "tv", (wavelet, shape) or an orthonormal operator'
 
 Vector = NDArray[Any]

@@ -52,12 +52,12 @@ from .._compiled import support
 from . import dependence
 from .dependence import Relation
 from .equal_magnitudes import as_whole
-from .problem import EXACT, Problem
+from .problem import Problem
 from .result import Certificate
 from .structure import describe_structure
 from .system import System
+from .tolerances import EXACT, HIDDEN, SAME_RATIO
 
-HIDDEN = 1e-6  # error of x, in units of the largest coefficient, up to which it counts as x0
 ROUNDING = 4 * float(np.finfo(float).eps)
 MOST_CHANCE = 1e-6
 SEARCHES, FITS = 1e4, 1e10  # how many there are of them, at most, before a solution is found
@@ -70,7 +70,6 @@ SMALL_LATTICE = 45  # dimensions up to which sums are looked for wherever x is a
 FEW_EQUATIONS = 16  # with which the greedy search finds little, so that they are looked for in larger ones too
 LARGEST_WHOLE = 100
 SIMPLE_RATIO = 8  # magnitudes with a ratio p/q, p and q at most this, make a special signal
-SAME_RATIO = 1e-9
 FEW_NONZEROS = 2  # which may stand in for a sum of many columns
 FALSE_ALARM = 1e-3  # how often generic columns may be called dependent
 

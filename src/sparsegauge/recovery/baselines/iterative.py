@@ -16,10 +16,9 @@ from ..problem import Problem
 from ..projection import EPS, Ball, damped_dual, nearest, nearest_matrix_free, size_of
 from ..solver import Capabilities, Solver, count, real
 from ..status import Status
+from ..tolerances import NO_NOISE_VARIANCE, PRUNED_VARIANCE
 
 STAGES = 10.0 ** -np.arange(9)  # of epsilon
-NO_NOISE = 1e-10  # the variance, for |A| = |y| = 1, that keeps Cholesky's factorisation going
-PRUNED = 1e-10  # a gamma below this part of the largest is zero
 CONJUGATE_GRADIENTS, LSMR_STEPS = 1000, 10_000  # steps per solve, where A is not written out
 DIVERGED = 10.0  # conjugate gradients that leave this much of |y| ran away: the system is singular
 
@@ -207,7 +206,7 @@ class SBL(Solver):
             return
         size, scale, m = float(np.linalg.norm(A, 2)), float(np.linalg.norm(y)), len(y)
         A, y = A / size, y / scale
-        variance = max((problem.noise / scale) ** 2 / (m + 2 * math.sqrt(2 * m)), NO_NOISE)
+        variance = max((problem.noise / scale) ** 2 / (m + 2 * math.sqrt(2 * m)), NO_NOISE_VARIANCE)
         gamma, kept, mu = np.ones(problem.n), np.arange(problem.n), np.zeros(problem.n)
         for nit in range(1, self.max_iterations + 1):
             before, mu = mu, np.zeros(problem.n, np.result_type(A, y))
@@ -217,7 +216,7 @@ class SBL(Solver):
             yield Iterate(mu * (scale / size), status=Status.CONVERGED if has_settled else at_limit)
             if has_settled:
                 return
-            alive = gamma > PRUNED * gamma.max()
+            alive = gamma > PRUNED_VARIANCE * gamma.max()
             gamma, kept = gamma[alive], kept[alive]
 
     def postprocess(self, problem: Problem, x: NDArray[Any]) -> NDArray[Any]:

@@ -15,12 +15,12 @@ from ..problem import Problem
 from ..projection import Bounds, bounded_least_squares, fitted, is_noisy, nearest, nearest_matrix_free
 from ..solver import Capabilities, Solver, count, real
 from ..status import Status
+from ..tolerances import UNCHANGED
 from .denoising import denoise
 from .trials import Solution, Trials
 
 TOLERANCES = {"primal_feasibility_tolerance": 1e-10, "dual_feasibility_tolerance": 1e-10}
 SOLVED, INFEASIBLE = 0, 2  # statuses of SciPy's linprog
-STAYS = 1e-9  # a relative change that counts as none
 FIRST_TRIAL = 0.1  # of the search for the bound that meets the noise
 
 
@@ -90,7 +90,7 @@ class ReweightedL1(Solver):
         before, weights, size = np.zeros(problem.n), np.ones(problem.n), 0.0
         for iteration in range(1, self.iterations + 1):
             x, status, steps = weighted_l1(problem, weights)
-            has_settled = np.linalg.norm(x - before) <= STAYS * np.linalg.norm(x)
+            has_settled = np.linalg.norm(x - before) <= UNCHANGED * np.linalg.norm(x)
             is_last = status == Status.INFEASIBLE or has_settled or iteration == self.iterations
             yield Iterate(x, steps=max(steps, 1), status=status if is_last else None)
             if is_last:
