@@ -189,7 +189,7 @@ class CoefficientNormaliser(OneToOneFeatureMixin, TransformerMixin, BaseEstimato
         return self._restore(x)
 
     def __sklearn_tags__(self) -> Tags:
-        """What scikit-learn may assume: NaN is welcome."""
+        """Tell scikit-learn what it may assume: NaN is welcome."""
         tags = super().__sklearn_tags__()
         tags.input_tags.allow_nan = True
         return tags
@@ -219,7 +219,7 @@ class CoefficientNormaliser(OneToOneFeatureMixin, TransformerMixin, BaseEstimato
 
     @np.errstate(under="ignore")
     def _normalise(self, x: Array) -> Array:
-        """In place."""
+        """Normalise in place."""
         mean, deviation, unit = _affine(self._moments)
         x *= 1 / unit
         x -= mean[0]
@@ -229,7 +229,7 @@ class CoefficientNormaliser(OneToOneFeatureMixin, TransformerMixin, BaseEstimato
 
     @np.errstate(under="ignore")
     def _restore(self, x: Array) -> Array:
-        """In place."""
+        """Restore in place."""
         mean, deviation, unit = _affine(self._moments)
         x *= deviation
         x += mean[1]
@@ -353,7 +353,7 @@ def _moments_of_block(x: Array) -> _Moments:
 
 @np.errstate(under="ignore")
 def _merge(a: _Moments, b: _Moments) -> _Moments:
-    """Both together.
+    """Merge both.
 
     mean = mean_a + (mean_b - mean_a) n_b / n, squares = squares_a + squares_b + (mean_b - mean_a)^2 n_a n_b / n.
     """
@@ -400,7 +400,7 @@ def _is_constant(moments: _Moments) -> NDArray[np.bool_]:
 
 
 def _affine(moments: _Moments) -> tuple[Array, Array, Array]:
-    """(mean, deviation, unit) of z = (x / unit - mean) / deviation; the deviation is nan before two values are seen."""
+    """Return (mean, deviation, unit) of z = (x / unit - mean) / deviation; deviation is nan before two values."""
     constant = _is_constant(moments)
     mean = np.where(constant, np.stack([moments.low, np.zeros_like(moments.low)]), moments.mean)
     freedom = np.where(moments.seen >= 2, moments.seen - 1.0, math.nan)

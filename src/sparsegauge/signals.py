@@ -288,7 +288,7 @@ def windows(x: Any, length: int, hop: int, *, axis: int = -1) -> NDArray[Any]:
 
 
 def stream_windows(blocks: Iterable[NDArray[Any]], length: int, hop: int) -> Iterator[tuple[int, NDArray[Any]]]:
-    """The windows of a signal that comes in pieces along its last axis, with where the first of each batch starts.
+    """Yield the windows of a signal that comes in pieces along its last axis, and where the first of each batch starts.
 
     Joined, the batches are ``windows(x, length, hop)`` of the pieces joined; held at a time are a piece and a window.
     """

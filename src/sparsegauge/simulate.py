@@ -23,7 +23,7 @@ SIGNS = ("natural", "positive", "random")
 def sparse_signal(
     n: int, nonzeros: int, distribution: str = "normal", *, signs: str = "natural", rng: Any = None
 ) -> Array:
-    """A signal of n coefficients of which so many, at random places, are not zero.
+    """Draw a signal of n coefficients of which so many, at random places, are not zero.
 
     Parameters
     ----------
@@ -57,7 +57,7 @@ def sparse_signal(
 
 
 def with_signs(values: Array, signs: str, rng: np.random.Generator) -> Array:
-    """The values as they are ("natural"), all positive, or with signs by the toss of a coin."""
+    """Return the values as they are ("natural"), all positive, or with signs by the toss of a coin."""
     if signs == "natural":
         return values
     magnitudes: Array = np.abs(values)
@@ -65,7 +65,7 @@ def with_signs(values: Array, signs: str, rng: np.random.Generator) -> Array:
 
 
 def gaussian_matrix(m: int, n: int, *, rng: Any = None) -> Array:
-    """An m x n matrix of independent N(0, 1) entries.
+    """Draw an m x n matrix of independent N(0, 1) entries.
 
     Examples
     --------

@@ -162,12 +162,12 @@ def _only_number(contents: Contents) -> float | None:
 
 
 def _named(numbers: dict[str, float], endings: tuple[str, ...]) -> float | None:
-    """The number whose name ends like this: MATLAB files name them X105RPM, and the like."""
+    """Return the number whose name ends like this: MATLAB files name them X105RPM, and the like."""
     return next((value for name, value in numbers.items() if name.endswith(endings)), None)
 
 
 def _records(contents: Contents) -> tuple[list[tuple[str | None, NDArray[Any]]], float | None]:
-    """The signals of an array with their names, and the sampling rate where the file knows it."""
+    """Return the signals of an array with their names, and the sampling rate where the file knows it."""
     array = contents.array()
     if contents.axis is None:
         raise InvalidInput("it is a picture, and bands are measured in vibration records")
@@ -191,7 +191,7 @@ def _records(contents: Contents) -> tuple[list[tuple[str | None, NDArray[Any]]],
 
 
 def _rate_of_times(name: str, column: Array) -> float | None:
-    """The sampling rate that a column of times gives; None if it is none."""
+    """Return the sampling rate that a column of times gives; None if it is none."""
     if _squeeze(name.split("(")[0].split("[")[0]) not in TIME_NAMES or len(column) < 3:
         return None
     steps = np.diff(column.astype(np.float64))

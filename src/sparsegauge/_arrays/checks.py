@@ -26,7 +26,7 @@ class Parameter:
     keyword_only: bool = True
 
     def __str__(self) -> str:
-        """The range, as in "0 < p <= 1"."""
+        """Return the range, as in "0 < p <= 1"."""
         if self.low == -math.inf and self.high == math.inf:
             return f"any finite {self.name}"
         below, above = "<=" if self.low_included else "<", "<=" if self.high_included else "<"

@@ -149,12 +149,12 @@ def _written_out(operator: Any, shape: tuple[int, ...]) -> NDArray[Any] | None:
 
 
 def as_start(x0: Any, n: int) -> NDArray[Any] | None:
-    """Where to start, or None."""
+    """Return where to start, or None."""
     return None if x0 is None else as_vector("x0", x0, n)
 
 
 def as_bounds(bounds: Any, n: int) -> tuple[Array, Array] | None:
-    """(low, high), numbers or arrays or None on either side, as two arrays; None where nothing is bounded."""
+    """Return (low, high), numbers or arrays or None on either side, as two arrays; None where nothing is bounded."""
     if bounds is None:
         return None
     if hasattr(bounds, "lb") and hasattr(bounds, "ub"):  # scipy.optimize.Bounds
@@ -182,7 +182,7 @@ def _bound(side: Any, n: int, default: float) -> Array:
 
 
 def as_noise(noise: Any, m: int) -> float:
-    """The largest residual |A x - y|_2 that noise explains.
+    """Return the largest residual |A x - y|_2 that noise explains.
 
     A number is the standard deviation of each measurement's noise; ("residual", r) is the bound r itself.
     """
@@ -197,5 +197,5 @@ def as_noise(noise: Any, m: int) -> float:
 
 
 def noise_norm(m: int) -> float:
-    """The norm that m values of unit normal noise hardly exceed: two deviations above its mean square."""
+    """Return the norm that m values of unit normal noise hardly exceed: two deviations above its mean square."""
     return math.sqrt(m + 2 * math.sqrt(2 * m))

@@ -96,7 +96,7 @@ def audit(
 
 
 def _renamed(certificates: Path | None, counterexamples: Path | None) -> Path | None:
-    """The directory under the option's new name or its old one, which works for one release with a notice."""
+    """Return the directory under the option's new name or its old one, which works for one release with a notice."""
     if certificates is None:
         return counterexamples
     if counterexamples is not None:

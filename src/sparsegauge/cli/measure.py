@@ -174,7 +174,7 @@ def _draw(plot: Path, results: list[Measurement], note: Callable[[str], None]) -
 
 @contextmanager
 def telling(quiet: bool) -> Iterator[tuple[Callable[[str], None], Callable[[str], None]]]:
-    """Two ways to tell the user something: what is being done, and what was left out."""
+    """Return two ways to tell the user something: what is being done, and what was left out."""
     with progress(quiet=quiet) as bar:
         task = bar.add_task("loading", total=None)
 

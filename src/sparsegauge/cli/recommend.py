@@ -61,7 +61,7 @@ def _facts(found: Recommendation) -> dict[str, str]:
 
 
 def _flatness(found: Recommendation) -> str:
-    """How much the choice matters."""
+    """Return how much the choice matters."""
     others = [f"{order:g}" for order in found.near_optimal if order != found.order]
     if not others:
         return f"no other of the {len(found.mse_by_order)} orders is within one standard error"

@@ -70,7 +70,7 @@ def run(
 
 @study.command(epilog="Example: sparsegauge study status smoke")
 def status(store: StoreArgument) -> None:
-    """How far a study is, how fast it goes, and which parts of its store are damaged."""
+    """Tell how far a study is, how fast it goes, and which parts of its store are damaged."""
     from ..study.store import study_status
 
     found = study_status(store)

@@ -180,7 +180,7 @@ class CallableSubject:
             self._remembered.append((row.copy(), value))
 
     def same(self, one: Signal, other: Signal) -> bool:
-        """Nothing formal is known of a callable."""
+        """Return None: nothing formal is known of a callable."""
         return False
 
     def screen(self, signals: Sequence[Signal]) -> Array:

@@ -18,19 +18,19 @@ SIGNALS = ([1, 2], [0, 1, 1, 5], [1, 1, 1, 1, 10], [3, 1, 4, 1, 5, 9, 2, 6], [0,
 
 
 def exact_gds(c: Any, order: int) -> Fraction:
-    """S_p of a list of numbers, from the definition."""
+    """Return S_p of a list of numbers, from the definition."""
     return Fraction(gds_formula(RATIONAL, signal((Fraction(v), 1) for v in c), order))
 
 
 def gini_as_printed(c: Any) -> Fraction:
-    """1 - 2 sum c_i / |c|_1 (N - i + 1/2)/N (section V)."""
+    """Return 1 - 2 sum c_i / |c|_1 (N - i + 1/2)/N (section V)."""
     n, total = len(c), sum(c)
     terms = (Fraction(v) / total * (n - i + Fraction(1, 2)) / n for i, v in enumerate(sorted(c), start=1))
     return 1 - 2 * sum(terms, start=Fraction(0))
 
 
 def even_formula(c: Any, k: int) -> Fraction:
-    """S_2k, the even formula of section VI."""
+    """Return S_2k by the even formula of section VI."""
     norm = [sum(Fraction(v) ** w for v in c) for w in range(2 * k + 1)]
     bracket = sum((-1) ** w * math.comb(2 * k, w) * norm[w] * norm[2 * k - w] for w in range(1, k))
     bracket += Fraction((-1) ** k, 2) * math.comb(2 * k, k) * norm[k] ** 2
@@ -38,7 +38,7 @@ def even_formula(c: Any, k: int) -> Fraction:
 
 
 def odd_formula(c: Any, k: int) -> Fraction:
-    """S_{2k+1}, the odd formula of section VI."""
+    """Return S_{2k+1} by the odd formula of section VI."""
     c = sorted(Fraction(v) for v in c)
     p = 2 * k + 1
 
@@ -58,7 +58,7 @@ def agree(one: Callable[[Any, int], Fraction], other: Callable[[Any, int], Fract
 
 
 def formula_error(data: str, order: int) -> float:
-    """The relative error of the paper's formula in float64, on 100 coefficients."""
+    """Return the relative error of the paper's formula in float64, on 100 coefficients."""
     u = np.random.default_rng(2016).random(100)
     x = u if data == "U(0,1)" else 1 + 0.001 * u
     truth = gds(x, order)
@@ -73,7 +73,7 @@ class Counts(NamedTuple):
 
 
 def printed_counts(n: int, p: int) -> Counts:
-    """Multiplications and additions, of the definition and of the even or odd formula."""
+    """Return the multiplications and additions of the definition and of the even or odd formula."""
     definition = (p - 1) * n * (n + 1) // 2 + n * n - 2
     k = p // 2
     if p % 2 == 0:
@@ -82,7 +82,7 @@ def printed_counts(n: int, p: int) -> Counts:
 
 
 def crossover(p: int) -> int:
-    """The least N from which the formula takes fewer operations, by the paper's own counts."""
+    """Return the least N from which the formula takes fewer operations, by the paper's own counts."""
     n = 2
     while printed_counts(n, p).definition <= printed_counts(n, p).formula:
         n += 1
@@ -106,7 +106,7 @@ class Counted:
     __sub__ = __add__
 
     def power(self, p: int) -> Counted:
-        """p factors, one after the other."""
+        """Multiply p factors, one after the other."""
         result = self
         for _ in range(p - 1):
             result = result * self
@@ -114,7 +114,7 @@ class Counted:
 
 
 def counted_definition(n: int, p: int) -> tuple[int, int]:
-    """Multiplications and additions that the definition really takes: all pairs, all powers factor by factor."""
+    """Count the multiplications and additions that the definition really takes: all pairs, powers factor by factor."""
     Counted.multiplications = Counted.additions = 0
     c = [Counted() for _ in range(n)]
     pairs = [(c[j] - c[i]).power(p) for j in range(n) for i in range(j)]
@@ -136,7 +136,7 @@ class Prototype(NamedTuple):
 
 
 def prototypes(draws: int = 4000, n: int = 100, nonzeros: int = 40) -> list[Prototype]:
-    """The four distributions at K = 40 %; the limit is 0.6 + 0.4 G with G the Gini index of the distribution."""
+    """Return the four distributions at K = 40 %; the limit is 0.6 + 0.4 G with G the Gini index of the distribution."""
     rng = np.random.default_rng(2016)
     samples = {
         "binomial (ones)": (0.60, 0.0, np.ones((draws, nonzeros))),
@@ -154,7 +154,7 @@ def prototypes(draws: int = 4000, n: int = 100, nonzeros: int = 40) -> list[Prot
 
 
 def rising_pair(p: int, q: int) -> tuple[Signal, Fraction, Fraction]:
-    """For p > q a signal with S_p > S_q: n = 2 d^-q copies of d beside a 1, S_p = n (1-d)^p / ((n+1)(n d^p + 1))."""
+    """Return, for p > q, a signal with S_p > S_q: n = 2 d^-q times d and a 1, S_p = n (1-d)^p / ((n+1)(n d^p + 1))."""
     for denominator in range(3, 200):
         d = Fraction(1, denominator)
         c = signal([(d, 2 * denominator**q), (Fraction(1), 1)])

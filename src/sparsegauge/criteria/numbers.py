@@ -33,11 +33,11 @@ class Rational:
     """Fractions."""
 
     def of(self, x: Any) -> Fraction:
-        """x itself."""
+        """Return x itself."""
         return Fraction(x)
 
     def power(self, x: Any, p: Any) -> Fraction:
-        """x^p for an integer p, or where the roots are whole."""
+        """Return x^p for an integer p, or where the roots are whole."""
         p, x = Fraction(p), Fraction(x)
         if p.denominator != 1:
             x = Fraction(_whole_root(x.numerator, p.denominator), _whole_root(x.denominator, p.denominator))
@@ -48,17 +48,17 @@ class Rational:
         return Fraction(x**p.numerator)
 
     def sqrt(self, x: Any) -> Fraction:
-        """The root of a square."""
+        """Return the root of a square."""
         return self.power(x, Fraction(1, 2))
 
     def log(self, x: Any) -> Fraction:
-        """log 1 = 0."""
+        """Return log 1 = 0."""
         if x != 1:
             raise Irrational
         return Fraction(0)
 
     def tanh(self, x: Any) -> Fraction:
-        """tanh 0 = 0."""
+        """Return tanh 0 = 0."""
         if x != 0:
             raise Irrational
         return Fraction(0)
@@ -74,7 +74,7 @@ def _whole_root(n: int, k: int) -> int:
 
 
 def _integer_root(n: int, k: int) -> int:
-    """The largest integer whose k-th power is at most n: Newton from above."""
+    """Return the largest integer whose k-th power is at most n: Newton from above."""
     if n < 2:
         return n
     x = 1 << -(-n.bit_length() // k)
@@ -93,7 +93,7 @@ class Interval:
         self.context.dps = digits + 10
 
     def of(self, x: Any) -> Any:
-        """The narrowest interval about x."""
+        """Return the narrowest interval about x."""
         if isinstance(x, int | float):
             return self.context.mpf(x)
         if isinstance(x, Fraction):
@@ -101,7 +101,7 @@ class Interval:
         return x
 
     def power(self, x: Any, p: Any) -> Any:
-        """x^p for x >= 0."""
+        """Return x^p for x >= 0."""
         p = Fraction(p)
         if x == 0:
             if p < 0:
@@ -112,17 +112,17 @@ class Interval:
         return self.context.exp(self.of(p) * self.log(x))
 
     def sqrt(self, x: Any) -> Any:
-        """The square root."""
+        """Return the square root."""
         return self.context.sqrt(self.of(x))
 
     def log(self, x: Any) -> Any:
-        """The natural logarithm."""
+        """Return the natural logarithm."""
         if x == 0:
             raise Undefined
         return self.context.log(self.of(x))
 
     def tanh(self, x: Any) -> Any:
-        """1 - 2 / (exp(2 x) + 1)."""
+        """Return 1 - 2 / (exp(2 x) + 1)."""
         if x == 0:
             return self.of(0)
         if self.lower(x) > 10**6:  # exp of more would not end; tanh is within 10^-(800000) of 1
@@ -130,7 +130,7 @@ class Interval:
         return 1 - 2 / (self.context.exp(2 * self.of(x)) + 1)
 
     def lower(self, x: Any) -> float:
-        """The lower end, as a float."""
+        """Return the lower end, as a float."""
         return float(self.of(x).a)
 
 
@@ -141,7 +141,7 @@ class Sum:
         self.terms = {symbol: x for symbol, x in terms.items() if x}
 
     def rational(self) -> Fraction:
-        """The sum, if it has no symbol."""
+        """Return the sum, if it has no symbol."""
         if self.terms.keys() - {()}:
             raise Irrational
         return self.terms.get((), Fraction(0))
@@ -189,14 +189,14 @@ class Formal:
     """Sums of symbols such as log 3: equal as sums, equal as numbers. It proves equalities that intervals cannot."""
 
     def of(self, x: Any) -> Sum:
-        """x as a sum."""
+        """Return x as a sum."""
         return x if isinstance(x, Sum) else Sum({(): Fraction(x)})
 
     def _symbol(self, name: str, *arguments: Fraction) -> Sum:
         return Sum({(name, *arguments): Fraction(1)})
 
     def power(self, x: Any, p: Any) -> Sum:
-        """x^p, a symbol where it is not a fraction."""
+        """Return x^p, a symbol where it is not a fraction."""
         base = self.of(x).rational()
         try:
             return self.of(RATIONAL.power(base, p))
@@ -204,16 +204,16 @@ class Formal:
             return self._symbol("power", base, Fraction(p))
 
     def sqrt(self, x: Any) -> Sum:
-        """The root, a symbol where it is not a fraction."""
+        """Return the root, a symbol where it is not a fraction."""
         return self.power(x, Fraction(1, 2))
 
     def log(self, x: Any) -> Sum:
-        """log x, a symbol unless x = 1."""
+        """Return log x, a symbol unless x = 1."""
         base = self.of(x).rational()
         return self.of(0) if base == 1 else self._symbol("log", base)
 
     def tanh(self, x: Any) -> Sum:
-        """tanh x, a symbol unless x = 0."""
+        """Return tanh x, a symbol unless x = 0."""
         base = self.of(x).rational()
         return self.of(0) if base == 0 else self._symbol("tanh", base)
 
@@ -222,27 +222,27 @@ class Floating:
     """float64, for a search that exact arithmetic will judge."""
 
     def of(self, x: Any) -> float:
-        """x as a float."""
+        """Return x as a float."""
         return float(x)
 
     def power(self, x: Any, p: Any) -> float:
-        """x^p for x >= 0."""
+        """Return x^p for x >= 0."""
         if x == 0 and p < 0:
             raise Undefined
         return math.pow(x, p)
 
     def sqrt(self, x: Any) -> float:
-        """The square root."""
+        """Return the square root."""
         return math.sqrt(x)
 
     def log(self, x: Any) -> float:
-        """The natural logarithm."""
+        """Return the natural logarithm."""
         if x == 0:
             raise Undefined
         return math.log(x)
 
     def tanh(self, x: Any) -> float:
-        """The hyperbolic tangent."""
+        """Return the hyperbolic tangent."""
         return math.tanh(x)
 
 
@@ -265,12 +265,12 @@ class Bounds(NamedTuple):
 
 
 def exactly(x: Any) -> Bounds:
-    """A value known exactly."""
+    """Return a value known exactly."""
     return Bounds(Fraction(x), Fraction(x))
 
 
 def bounds_of(value: Any) -> Bounds:
-    """The ends of an interval, or a fraction twice."""
+    """Return the ends of an interval, or a fraction twice."""
     if isinstance(value, Fraction | int):
         return exactly(value)
     low, high = value._mpi_
@@ -287,7 +287,7 @@ def fraction_of(raw: Any) -> Fraction:
 
 
 def order(before: Bounds, after: Bounds) -> int | None:
-    """The sign of after - before, or None where the bounds overlap."""
+    """Return the sign of after - before, or None where the bounds overlap."""
     if after.low > before.high:
         return 1
     if after.high < before.low:
@@ -296,7 +296,7 @@ def order(before: Bounds, after: Bounds) -> int | None:
 
 
 def gap(before: Bounds, after: Bounds) -> Fraction:
-    """How far apart the two values are at least."""
+    """Return how far apart the two values are at least."""
     return max(after.low - before.high, before.low - after.high, Fraction(0))
 
 
@@ -311,6 +311,6 @@ def shown(value: Fraction | Bounds, digits: int = 20) -> str:
 
 
 def decimals(value: Fraction, digits: int) -> str:
-    """A fraction of any size as a decimal number."""
+    """Return a fraction of any size as a decimal number."""
     raw = libmp.from_rational(value.numerator, value.denominator, 4 * digits + 16, libmp.round_nearest)
     return str(libmp.to_str(raw, digits))

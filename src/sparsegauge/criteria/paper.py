@@ -106,7 +106,7 @@ def _criteria() -> list[Claim]:
 
 
 def _kept(key: str) -> Claim:
-    """The claim that GDS obeys a criterion, which the stored audits confirm."""
+    """Return the claim that GDS obeys a criterion, which the stored audits confirm."""
     verdict, why, corrected = NOTES[key]
     require_evidence(all(a[key].status == "holds" for a in _finite_orders()), key)
     statement = f"GDS satisfies {key}, {CRITERIA[key].name}: {CRITERIA[key].statement}"

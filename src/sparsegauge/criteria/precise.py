@@ -58,7 +58,7 @@ def as_floats(array: Any) -> Any:
 
 
 def _operand(other: Any, context: Any) -> tuple[Any, bool]:
-    """A number of the context, and whether it is tainted."""
+    """Return a number of the context, and whether it is tainted."""
     if isinstance(other, Precise):
         return other.number, other.tainted
     if isinstance(other, int | np.integer):

@@ -69,7 +69,7 @@ class Frame:
 
 
 def piece(values: Array, representation: str) -> Array:
-    """The coefficients of the beginning of a signal, or of the middle of an image, scaled to 1 at the largest."""
+    """Return the coefficients of the beginning of a signal or of the middle of an image, scaled to 1 at the largest."""
     if values.ndim == 2:
         tops = [max(0, (length - SIDE) // 2) for length in values.shape]
         cut = values[tuple(slice(top, top + SIDE) for top in tops)]
@@ -146,10 +146,10 @@ class Run:
         return self._stop.is_set() or time.monotonic() > self._deadline
 
     def frame(self, iteration: int, x: NDArray[Any]) -> Frame:
-        """An iterate and how good it is."""
+        """Return an iterate and how good it is."""
         sparse = float(gds(x, ORDER, zero=math.nan))
         return Frame(iteration, np.array(x, dtype=np.float64), relative_error(x, self.trial.truth), sparse)
 
     def last(self) -> Frame | None:
-        """What was found in the end."""
+        """Return what was found in the end."""
         return None if self.result is None else self.frame(self.result.nit, self.result.x)

@@ -47,17 +47,17 @@ DROPPER = """
 
 
 def text(content: str = "") -> Any:
-    """HTML of the page's own."""
+    """Return a pane with the page's own HTML."""
     return pn.pane.HTML(content, stylesheets=[TEXT], sizing_mode="stretch_width", margin=(4, 10))
 
 
 def paragraph(content: str) -> str:
-    """A paragraph."""
+    """Make a paragraph."""
     return f"<p>{content}</p>"
 
 
 def alert() -> Any:
-    """A place for a complaint, hidden until there is one."""
+    """Make a place for a complaint, hidden until there is one."""
     return pmui.Alert(object="", severity="error", visible=False, sizing_mode="stretch_width", margin=(8, 10))
 
 
@@ -67,14 +67,14 @@ def complain(place: Any, sentence: str) -> None:
 
 
 def card(title: str, *content: Any) -> Any:
-    """A titled piece of the page."""
+    """Make a titled piece of the page."""
     return pmui.Paper(
         text(f"<h2>{title}</h2>"), *content, elevation=2, sizing_mode="stretch_width", margin=8, sx={"p": 1}
     )
 
 
 def drawn(plot: Any) -> Any:
-    """A figure."""
+    """Show a figure."""
     return pn.pane.Bokeh(plot, sizing_mode="stretch_width")
 
 
@@ -94,14 +94,14 @@ def dropper(max_mb: float) -> Any:
 
 
 def legend() -> Any:
-    """What the colours mean."""
+    """Return what the colours mean."""
     marks = ((RAISES, "raises Sₚ"), (LOWERS, "lowers Sₚ"))
     entries = "".join(f'<span><span class="mark" style="background:{c}"></span>{words}</span>' for c, words in marks)
     return text(f'<div class="legend">{entries}</div>')
 
 
 def reading(order: float, sparsity: float, standing: float, n: int, raised: float) -> str:
-    """The number, and what it says."""
+    """Return the number, and what it says."""
     return (
         f'<div aria-live="polite"><div>S<sub>p</sub> at p = {order:g}</div>'
         f'<div class="number" data-value="{sparsity!r}">{sparsity:.4f}</div>'
@@ -112,7 +112,7 @@ def reading(order: float, sparsity: float, standing: float, n: int, raised: floa
 
 
 def outcome(result: Recovery, last: Frame, solver: str) -> str:
-    """What came of a recovery."""
+    """Return what came of a recovery."""
     yes = "yes: this is the signal that was measured" if result.certified else "no"
     facts = {
         "Relative error": f'<span class="error" data-value="{last.error!r}">{last.error:.2e}</span>',

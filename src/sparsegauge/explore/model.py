@@ -31,12 +31,12 @@ class Signal:
 
 
 def demo_signal(name: str) -> Signal:
-    """A demo signal, and what it is."""
+    """Return a demo signal, and what it is."""
     return Signal(name, demo(name), DEMOS[name])
 
 
 def checked(name: str, values: NDArray[Any]) -> Signal:
-    """A signal from outside, or why it cannot be measured."""
+    """Return a signal from outside, or why it cannot be measured."""
     values = np.asarray(values)
     notes = []
     if values.size < 2:
@@ -65,7 +65,7 @@ def checked(name: str, values: NDArray[Any]) -> Signal:
 
 
 def coefficients(values: Array, representation: str) -> Array:
-    """The coefficients of a signal or image in one of `REPRESENTATIONS`, as a flat vector.
+    """Return the coefficients of a signal or image in one of `REPRESENTATIONS`, as a flat vector.
 
     A wavelet transform needs even lengths; an odd one loses its last sample, or row and column.
     """
@@ -77,7 +77,7 @@ def coefficients(values: Array, representation: str) -> Array:
 
 
 def contributions(c: Array, order: float) -> Array:
-    r"""What each coefficient contributes to S_p; they add up to S_p, and some are negative.
+    r"""Return what each coefficient contributes to S_p; they add up to S_p, and some are negative.
 
     .. math:: s_k = \frac{c_k}{N \sum c^p} \left( \sum_{i: c_i < c_k} (c_k - c_i)^{p-1}
               - \sum_{j: c_j > c_k} (c_j - c_k)^{p-1} \right)
@@ -131,6 +131,6 @@ class ShownCoefficients:
         return float(gds(self.values, order))
 
     def bars(self, shares: Array) -> Bars:
-        """`contributions` by rank: the largest coefficients one by one, then more and more of them together."""
+        """Return `contributions` by rank: the largest coefficients one by one, then more and more of them together."""
         edges = np.unique(np.geomspace(1, shares.size + 1, MOST_BARS + 1).round().astype(np.int64))
         return Bars(edges[:-1], edges[1:], np.add.reduceat(shares[self.by_rank], edges[:-1] - 1))

@@ -57,7 +57,7 @@ class RecoveryPanel:
             widget.param.watch(lambda _: self._describe(), "value")
 
     def take(self, signal: Signal, representation: str) -> None:
-        """Another signal: end what runs, and measure a piece of this one next."""
+        """Take another signal: end what runs, and measure a piece of this one next."""
         self.close()
         self.message.visible = False
         try:
@@ -150,13 +150,13 @@ class RecoveryPanel:
         self.go.disabled, self.halt.disabled = self.c is None, True
 
     def controls(self) -> Any:
-        """The left column."""
+        """Return the left column."""
         buttons = pn.Row(self.go, self.halt, sizing_mode="stretch_width")
         widgets = (self.kept, self.measurements, self.noise, self.solver, self.seed)
         return layout.card("Recover from few measurements", self.about, *widgets, buttons, self.message)
 
     def picture(self) -> Any:
-        """The middle column."""
+        """Return the middle column."""
         return pn.Column(
             layout.card("Result", self.result),
             layout.card("Truth and estimate", layout.drawn(self.estimate.figure)),
@@ -164,5 +164,5 @@ class RecoveryPanel:
         )
 
     def curves(self) -> Any:
-        """The right column."""
+        """Return the right column."""
         return layout.card("Convergence", layout.drawn(self.history.error), layout.drawn(self.history.sparsity))

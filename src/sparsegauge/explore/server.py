@@ -124,7 +124,7 @@ def make_server(*, address: str, port: int, max_upload_mb: float) -> tuple[Any, 
 
 
 def serve(server: Any) -> None:
-    """Until Ctrl-C.
+    """Serve the page until Ctrl-C.
 
     Systems as small as a page's are solved far faster by one thread than by several that wait for each other. The
     number of BLAS's threads is the process's: runs that overlap must not set and reset it each for itself.

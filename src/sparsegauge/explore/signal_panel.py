@@ -89,7 +89,7 @@ class SignalPanel:
             layout.complain(self.message, f"That did not work ({type(error).__name__}: {error}).")
 
     def _take(self, name: str, data: bytes | str) -> None:
-        """The signals of a file join the list, and the first of them is shown."""
+        """Add the signals of a file to the list, and show the first of them."""
         raw = data.encode() if isinstance(data, str) else bytes(data)
         found = read_upload(raw, name, max_mb=self.max_upload_mb)
         self.uploaded = _by_name(found)
@@ -112,7 +112,7 @@ class SignalPanel:
         self.on_signal(signal, chosen)
 
     def _profiles(self, signal: Signal) -> dict[str, Any]:
-        """Of all representations that the signal has."""
+        """Return the profiles of all representations that the signal has."""
         found = {}
         for kind in REPRESENTATIONS:
             try:
@@ -136,15 +136,15 @@ class SignalPanel:
         )
 
     def controls(self) -> Any:
-        """The left column."""
+        """Return the left column."""
         return layout.card("Signal", self.which, self.what, self.representation, self.file, self.message)
 
     def gauge(self) -> Any:
-        """The slider and the number."""
+        """Return the slider and the number."""
         return layout.card("Sparsity", self.order, self.reading)
 
     def figures(self) -> Any:
-        """The middle column."""
+        """Return the middle column."""
         return pn.Column(
             layout.card("Coefficients", layout.legend(), layout.drawn(self.coefficients.figure)),
             layout.card("What each contributes", layout.drawn(self.bars.figure)),
@@ -153,12 +153,12 @@ class SignalPanel:
         )
 
     def standing(self) -> Any:
-        """The right column."""
+        """Return the right column."""
         return layout.card("Rank by every metric", layout.text(layout.RANKING), layout.drawn(self.ranking.figure))
 
 
 def _by_name(signals: Sequence[Signal]) -> dict[str, Signal]:
-    """Each under a name of its own: two columns may have the same, and a file that of a demo."""
+    """Give each signal a name of its own: two columns may have the same, and a file that of a demo."""
     found: dict[str, Signal] = {}
     for signal in signals:
         wanted = f"{signal.name} (file)" if signal.name in DEMOS else signal.name

@@ -17,7 +17,7 @@ class Soon:
         self.waiting: list[Callable[[], None]] = []
 
     def __call__(self, work: Callable[[], None]) -> None:
-        """Without a document, as in a test, at once."""
+        """Act at once without a document, as in a test."""
         if self.document is None or self.document.session_context is None:
             work()
         elif work not in self.waiting:

@@ -26,7 +26,7 @@ SAME = 1e-9  # relative difference of values that are tied: rounding must not br
 
 @functools.cache
 def references() -> dict[tuple[str, str], Array]:
-    """(demo signal, representation) -> coefficients."""
+    """Return the coefficients by (demo signal, representation)."""
     return {(name, kind): _scaled(coefficients(_patch(demo(name)), kind)) for name in DEMOS for kind in REPRESENTATIONS}
 
 
@@ -48,13 +48,13 @@ def _reference_values(metric: Metric) -> dict[tuple[str, str], float]:
 
 
 def _sparser(metric: Metric, c: Array) -> float:
-    """The metric, with its sign turned where smaller is sparser."""
+    """Return the metric, with its sign turned where smaller is sparser."""
     value = float(metric.function(c))
     return value if metric.sparser == "larger" else -value
 
 
 def standings(c: Array, this: tuple[str, str] | None = None) -> dict[str, float]:
-    """For each metric but GDS, the percentage of references that it calls less sparse than c; ties count half.
+    """Return, for each metric but GDS, the percentage of references that it calls less sparse than c; ties count half.
 
     `this` is the reference that c itself is, which is left out.
     """
@@ -66,7 +66,7 @@ def standings(c: Array, this: tuple[str, str] | None = None) -> dict[str, float]
 
 
 def gds_standing(c: Array, order: float, this: tuple[str, str] | None = None) -> float:
-    """The same for GDS at one order."""
+    """Return the standing of GDS at one order."""
     return _standing(float(gds(c, order)), {key: float(gds(r, order)) for key, r in references().items()}, this)
 
 

@@ -20,7 +20,7 @@ LONGEST_NAME = 120  # bytes, of the 255 that a file system allows
 
 
 def read_upload(data: bytes, name: str, *, max_mb: float) -> list[Signal]:
-    """The signals of an uploaded file: the columns of a table, the rows of an array, an image as a whole.
+    """Read the signals of an uploaded file: the columns of a table, the rows of an array, an image as a whole.
 
     The readers need a path, since some of them map files into memory; it is in a temporary directory, which is removed
     when all is read.
@@ -45,7 +45,7 @@ def read_upload(data: bytes, name: str, *, max_mb: float) -> list[Signal]:
 
 
 def _base(name: str) -> str:
-    """The last part of a file name from outside, and nothing that could lead elsewhere."""
+    """Return the last part of a file name from outside, and nothing that could lead elsewhere."""
     last = PurePosixPath(PureWindowsPath(name).name).name
     printable = "".join(c if c.isprintable() else "_" for c in last)
     end = printable.encode()[-LONGEST_NAME:].decode(errors="ignore")  # the end, which says what kind of file it is
@@ -73,7 +73,7 @@ def _of_contents(contents: Contents, name: str) -> list[Signal]:
 
 
 def _measurable(title: str, rows: NDArray[Any], labels: list[str]) -> list[Signal]:
-    """Those rows that can be measured; if none can, the complaint about the first."""
+    """Return those rows that can be measured; if none can, raise the complaint about the first."""
     if len(rows) == 1:
         return [checked(title, rows[0])]
     found, complaint = [], None

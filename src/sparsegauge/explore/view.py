@@ -27,7 +27,7 @@ LEFT, MIDDLE, RIGHT = {"xs": 12, "md": 4, "lg": 3}, {"xs": 12, "md": 8, "lg": 5}
 
 
 def make_page(max_upload_mb: float) -> Any:
-    """A new page, for one visitor."""
+    """Make a new page, for one visitor."""
     recovering = RecoveryPanel()
     measuring = SignalPanel(max_upload_mb=max_upload_mb, on_signal=recovering.take)
     left = pn.Column(measuring.controls(), measuring.gauge(), sizing_mode="stretch_width")
@@ -66,7 +66,7 @@ def _row(*columns: Any) -> Any:
 
 
 def _follow_the_browser(page: Any) -> None:
-    """Dark where the browser is; the button in the corner decides from then on."""
+    """Show the dark page where the browser is dark; the button in the corner decides from then on."""
     browser = pn.state.browser_info
     if browser is None:
         return

@@ -15,7 +15,7 @@ from .._arrays import Array
 
 
 def pairwise(c: Array, length: int, p: float) -> float:
-    """Definition 1: sum_{i<j} (c_j - c_i)^p / (N sum c^p), all pairs one by one."""
+    """Evaluate Definition 1: sum_{i<j} (c_j - c_i)^p / (N sum c^p), all pairs one by one."""
     width = c[-1] - c[0]
     # in units of the range and of the maximum, so that high powers do not underflow
     numerator = 0.0
@@ -28,7 +28,7 @@ def pairwise(c: Array, length: int, p: float) -> float:
 
 
 def paper(c: Array, length: int, p: float) -> float:
-    """The even formula (the paper's eq. 20) or the odd one (eq. 21), in float64 as printed."""
+    """Evaluate the even formula (the paper's eq. 20) or the odd one (eq. 21), in float64 as printed."""
     formula = _odd if int(p) % 2 else _even
     return formula(c, length, int(p) // 2)
 

@@ -108,7 +108,7 @@ class Catalogue(Mapping[str, Metric]):
         return len(self._metrics)
 
     def __repr__(self) -> str:
-        """The names."""
+        """Return the names."""
         return f"METRICS({', '.join(self)})"
 
 

@@ -117,7 +117,7 @@ class Metric:
         return self.function(x, *args, **options)
 
     def __repr__(self) -> str:
-        """The name and the formula."""
+        """Return the name and the formula."""
         return f"<Metric {self.name}: {self.formula}>"
 
     @property

@@ -34,7 +34,7 @@ class MetricTable(Mapping[str, Values]):
         return len(self._values)
 
     def __str__(self) -> str:
-        """A text table: one row per signal, one column per metric."""
+        """Return a text table: one row per signal, one column per metric."""
         columns = [[name, *(f"{value:.6g}" for value in np.ravel(values))] for name, values in self._values.items()]
         widths = [max(map(len, column)) for column in columns]
         rows = zip(*columns, strict=True)

@@ -148,7 +148,7 @@ def _draw_spectrum(axes: Axes, found: BandMap, band: Any, marks: Mapping[str, fl
 
 
 def _marks(orders: Any, speed: float | None) -> dict[str, float]:
-    """Fault frequencies in hertz by name."""
+    """Return fault frequencies in hertz by name."""
     if orders is None or speed is None:
         return {}
     if isinstance(orders, BearingOrders):

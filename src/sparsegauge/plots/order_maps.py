@@ -62,7 +62,7 @@ def _order_maps(summary: Summary, values: NDArray[Any], label: str, *, rings: bo
 
 
 def _order_edges(orders: tuple[float, ...]) -> NDArray[Any]:
-    """Orders get columns of one width, whatever lies between them."""
+    """Return the edges of columns of one width per order, whatever lies between the orders."""
     return np.arange(len(orders) + 1) - 0.5
 
 

@@ -39,7 +39,7 @@ class Demonstration:
     recovery: Recovery
 
     def quality(self, x: Array) -> dict[str, float]:
-        """How near x comes: PRD (100 |error| / |signal|) and SNR of a signal, PSNR of a picture."""
+        """Return how near x comes: PRD (100 |error| / |signal|) and SNR of a signal, PSNR of a picture."""
         if self.truth.ndim == 2:
             return {"psnr_db": psnr(x, self.truth, peak=WHITE)}
         return {"prd_percent": 100 * relative_error(x, self.truth), "snr_db": snr(x, self.truth)}
@@ -54,11 +54,11 @@ class Sums(NamedTuple):
     synthesis: Array
 
     def least_norm(self) -> Array:
-        """The smallest signal that explains the sums."""
+        """Return the smallest signal that explains the sums."""
         return np.asarray(self.synthesis @ np.linalg.lstsq(self.A, self.y)[0])
 
     def sparsest(self) -> Recovery:
-        """By the slopes of S_p, in the basis."""
+        """Recover by the slopes of S_p, in the basis."""
         # as an operator, large systems are solved by products alone; normal sums are generic
         return recover_signal(aslinearoperator(self.A), self.y, solver=GDSReweighted(assume_generic=True), rng=0)
 
@@ -72,19 +72,19 @@ def random_sums(truth: Array, kept: float, analyse: Callable[[Array], Array], rn
 
 
 def ecg_sums(rng: Any = 0) -> Sums:
-    """1,024 samples of an electrocardiogram, 256 random sums of them, in wavelets."""
+    """Measure 1,024 samples of an electrocardiogram by 256 random sums, in wavelets."""
     return random_sums(demo("ecg"), ECG_KEPT, lambda unit: wavelet(unit, WAVELET), rng)
 
 
 def ecg(rng: Any = 0) -> Demonstration:
-    """An electrocardiogram from a quarter as many random sums."""
+    """Recover an electrocardiogram from a quarter as many random sums."""
     sums = ecg_sums(rng)
     found = sums.sparsest()
     return Demonstration("ecg", sums.truth, sums.least_norm(), sums.synthesis @ found.x, len(sums.y), found)
 
 
 def image(rng: Any = 0) -> Demonstration:
-    """A photograph of 512 x 512 pixels from 30 % as many sums."""
+    """Recover a photograph of 512 x 512 pixels from 30 % as many sums."""
     return recover_picture("image", demo("camera"), IMAGE_KEPT, rng)
 
 

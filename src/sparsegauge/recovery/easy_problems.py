@@ -190,7 +190,7 @@ class Pursuit:
         return np.array(self.room.chosen[: self.steps]) if self.steps > 0 else None
 
     def _by_passing_messages(self) -> Indices | None:
-        """Soft thresholds with Onsager's term: the residual tells the noise in r, which tells the next threshold."""
+        """Pass messages: soft thresholds with Onsager's term, each set by the noise that the residual tells."""
         dictionary, y, m = self.dictionary, self.problem.y, self.problem.m
         x, z, before = np.zeros(self.problem.n), y.copy(), math.inf
         for self.steps in range(1, PASSES + 1):

@@ -50,7 +50,7 @@ class Sweep(NamedTuple):
     converged: bool
 
     def likeliest(self, count: int) -> Indices:
-        """The coefficients that are most probably not zero, the larger first where they are equally probable."""
+        """Return the coefficients that are most probably not zero, the larger first where they are equally probable."""
         return np.lexsort((-np.abs(self.x), -self.inclusion))[:count]
 
 
@@ -163,7 +163,7 @@ def legendre_rule() -> tuple[Array, Array]:
 
 
 def in_units(problem: Problem) -> ScaledEquations:
-    """The problem without units: the reduced equations, or for noisy measurements the equations as they are."""
+    """Return the problem without units: the reduced equations, or for noisy measurements the equations as they are."""
     if problem.noise > 0:
         A, y = problem.real_matrix(), problem.y
         row = float(np.linalg.norm(A)) / math.sqrt(problem.m)
@@ -180,7 +180,7 @@ def in_units(problem: Problem) -> ScaledEquations:
 
 
 def first_components(slab: str, power: float, scaled: ScaledEquations) -> Array:
-    """Rows (weight, location, spread) of a slab with E x^2 = power, on the sides that the bounds allow."""
+    """Return rows (weight, location, spread) of a slab with E x^2 = power, on the sides that the bounds allow."""
     if slab == "bernoulli-gauss":
         return np.array([[1.0, 0.0, power]])
     allowed = {1.0: (scaled.high > 0).any(), -1.0: (scaled.low < 0).any()}

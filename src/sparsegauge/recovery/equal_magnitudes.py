@@ -36,7 +36,7 @@ MOST_BITS = 64  # a coincidence has a probability of 2^-64
 
 
 def whole_multiples(problem: Problem, likely: Array) -> Array | None:
-    """An exact solution whose values are small whole multiples of one another, or None; A is real and written out.
+    """Return an exact solution whose values are small whole multiples of one another, or None; A is a real matrix.
 
     The `likely` largest may take any values, as far as there are equations to spare.
     """
@@ -62,7 +62,7 @@ def whole_multiples(problem: Problem, likely: Array) -> Array | None:
 
 
 def as_whole(problem: Problem, x: Array) -> Array | None:
-    """x moved onto the multiples of its smallest magnitude, if it lies on them and they explain y beyond coincidence.
+    """Move x onto the multiples of its smallest magnitude, if it lies on them and they explain y beyond coincidence.
 
     A coincidence: of the (2 max|z| + 1)^N vectors with as small whole numbers, one fits M - 1 equations to 1e-9.
     """

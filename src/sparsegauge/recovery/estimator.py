@@ -70,6 +70,6 @@ class SparseRecovery(MultiOutputMixin, RegressorMixin, BaseEstimator):  # type: 
         return self
 
     def predict(self, X: Any) -> NDArray[Any]:
-        """X coef."""
+        """Return X coef."""
         check_is_fitted(self)
         return np.asarray(validate_data(self, X, reset=False, dtype=np.float64) @ self.coef_.T)

@@ -83,7 +83,7 @@ def _refine(problem: Problem, x: NDArray[Any]) -> NDArray[Any]:
 
 
 def exact_fit(problem: Problem, chosen: Indices, spare: int) -> NDArray[Any] | None:
-    """Least squares on the chosen columns, where that is exact with at least `spare` equations more than non-zeros."""
+    """Fit the chosen columns, where that is exact with at least `spare` equations more than non-zeros; else None."""
     B, b = problem.reduced.B, problem.reduced.b
     limit = EXACT * float(np.linalg.norm(b))
     x = fitted(B, b, chosen)
@@ -97,7 +97,7 @@ def exact_fit(problem: Problem, chosen: Indices, spare: int) -> NDArray[Any] | N
 
 
 def _searched(problem: Problem, likely: NDArray[Any]) -> NDArray[Any] | None:
-    """The search of `_compiled/support.py` for complex systems."""
+    """Search as `_compiled/support.py` does, for complex systems."""
     B, b = problem.reduced.B, problem.reduced.b
     size = max(len(b) - support.SPARE, 1)
     order = np.argsort(-likely)
@@ -114,7 +114,7 @@ def _searched(problem: Problem, likely: NDArray[Any]) -> NDArray[Any] | None:
 
 
 def _spanning(C: NDArray[Any], left: NDArray[Any]) -> Iterator[tuple[int, ...]]:
-    """One, two, then three columns of C whose span seems to hold `left`, by inner products alone."""
+    """Yield one, two, then three columns of C whose span seems to hold `left`, by inner products alone."""
     most = len(C) - 1  # as many as there are dimensions span everything
     G, g, energy = C.conj().T @ C, C.conj().T @ left, float(np.linalg.norm(left) ** 2)
     squares = G.diagonal().real
@@ -136,7 +136,7 @@ def _spanning(C: NDArray[Any], left: NDArray[Any]) -> Iterator[tuple[int, ...]]:
 def _third(
     H: NDArray[Any], h: NDArray[Any], n: Array, whole: NDArray[np.bool_], after: float, limit: float
 ) -> Iterator[tuple[int, int]]:
-    """The pairs j < k which, beside a column that was projected out, explain the rest."""
+    """Return the pairs j < k which, beside a column that was projected out, explain the rest."""
     inverse = np.divide(1.0, n, out=np.zeros_like(n), where=whole)
     square = n - np.abs(H) ** 2 * inverse[:, None]
     product = h - H.T * (h * inverse)[:, None]

@@ -73,16 +73,16 @@ class ScaledOperator:
         self._probe()
 
     def forward(self, x: NDArray[Any]) -> NDArray[Any]:
-        """A x."""
+        """Return A x."""
         return self.problem.system.forward(x / self.columns) * self.rows
 
     def adjoint(self, u: NDArray[Any]) -> NDArray[Any]:
-        """A^H u."""
+        """Return A^H u."""
         back = self.problem.system.adjoint(u * self.rows) / self.columns
         return back if self.is_complex else np.asarray(back.real)
 
     def _random(self, size: int, kind: np.dtype[Any]) -> NDArray[Any]:
-        """Normal numbers of variance 1."""
+        """Return normal numbers of variance 1."""
         if kind.kind != "c":
             return self.rng.standard_normal(size)
         return np.asarray(self.rng.standard_normal((size, 2)) @ (1, 1j)) / math.sqrt(2)
@@ -106,7 +106,7 @@ class ScaledOperator:
 
     @staticmethod
     def _norms(sketch: Callable[[], NDArray[Any]]) -> Array:
-        """The norms of rows by their products with random vectors; all 1 where they differ no more than by chance."""
+        """Estimate the norms of rows by products with random vectors; all 1 where they differ by chance only."""
         squares: Any = 0.0
         for done in range(1, MOST_PROBES + 1):
             part = sketch()
@@ -118,7 +118,7 @@ class ScaledOperator:
         return np.asarray(np.maximum(np.sqrt(squares / np.mean(squares)), 1e-6))
 
     def _largest(self) -> float:
-        """|A|^2 by power iteration."""
+        """Return |A|^2 by power iteration."""
         x = self._random(self.problem.n, self.dtype)
         value = 1.0
         for _ in range(15):
@@ -136,7 +136,7 @@ class ScaledOperator:
         return bool(np.linalg.norm(v - self.mean * u) < 1e-6 * np.linalg.norm(v))
 
     def solve(self, residual: NDArray[Any], tolerance: float = 1e-3, most: int = 200) -> NDArray[Any]:
-        """G residual by conjugate gradients in the space of the measurements."""
+        """Return G residual by conjugate gradients in the space of the measurements."""
         if self.isotropic:
             return self.adjoint(residual) / (self.mean + self.ridge)
         u = np.zeros_like(residual)
@@ -154,7 +154,7 @@ class ScaledOperator:
         return self.adjoint(u)
 
     def _probe(self) -> None:
-        """alpha = tr(G A)/N, tr((G A)^2)/N and tr(G G^H)/N, with random vectors where they are not known."""
+        """Return alpha = tr(G A)/N, tr((G A)^2)/N and tr(G G^H)/N, with random vectors where they are not known."""
         n, m = self.problem.n, self.problem.m
         if self.isotropic:
             part = self.mean / (self.mean + self.ridge)
@@ -176,14 +176,14 @@ class ScaledOperator:
                 self.noise += float(np.vdot(white, white).real) / n / repeats
 
     def damp(self, error: float) -> None:
-        """The ridge that is best for errors of this mean square: sigma^2 / error."""
+        """Set the ridge that is best for errors of this mean square: sigma^2 / error."""
         wanted = max(RIDGE * self.mean, self.sigma**2 / max(error, 1e-300))
         if not self.isotropic and not 1 / 5 < wanted / self.ridge < 5:
             self.ridge = min(wanted, self.size)
             self._probe()
 
     def errors(self, step: NDArray[Any]) -> tuple[float, float]:
-        """The mean squares of x - truth and of r - truth, from G (y - A x)."""
+        """Return the mean squares of x - truth and of r - truth, from G (y - A x)."""
         noise = self.sigma**2 * self.noise
         measured = float(np.vdot(step, step).real) / len(step)
         error = max(measured - noise, 1e-3 * measured) / self.square
@@ -317,7 +317,7 @@ class _Run:
         return Iterate(self._explaining(x), steps=0, status=Status.CONVERGED)
 
     def _explaining(self, x: NDArray[Any]) -> NDArray[Any]:
-        """x made to explain y: on its own support if that can be, else by the least change."""
+        """Make x explain y: on its own support if that can be, else by the least change."""
         problem = self.problem
         x = problem.clipped(x)
         residual = problem.residual(x)
@@ -338,7 +338,7 @@ class _Run:
         return Iterate(fitted, steps=0, status=Status.CONVERGED)
 
     def _within_noise(self, x: NDArray[Any]) -> NDArray[Any]:
-        """Conjugate gradients on |A x - y|^2 until it is within the noise: they begin where the noise matters least."""
+        """Run conjugate gradients on |A x - y|^2 until it is within the noise: they begin where noise matters least."""
         problem, scaled = self.problem, self.scaled
         z = x * scaled.columns
         rest = scaled.y - scaled.forward(z)
@@ -357,7 +357,7 @@ class _Run:
         return np.asarray(z / scaled.columns)
 
     def _sparse_fit(self, x: NDArray[Any]) -> NDArray[Any] | None:
-        """The exact solution on the support of x, or None: more equations than unknowns agree by no accident."""
+        """Return the exact solution on the support of x, or None: more equations than unknowns agree by no accident."""
         problem = self.problem
         support = x != 0
         if problem.noise > 0 or np.count_nonzero(support) > MOST_UNKNOWNS * self.scaled.alpha * problem.n:
@@ -367,7 +367,7 @@ class _Run:
         return fitted if problem.residual(fitted) <= EXACT * problem.scale else None
 
     def _fitted(self, x: NDArray[Any], free: NDArray[np.bool_]) -> NDArray[Any]:
-        """The least change of the free coefficients that explains y."""
+        """Return the least change of the free coefficients that explains y."""
         from scipy.sparse.linalg import LinearOperator, lsmr
 
         problem, columns = self.problem, self.scaled.columns[free]
@@ -390,7 +390,7 @@ class _Run:
         return fitted
 
     def _within_bounds(self, x: NDArray[Any]) -> NDArray[Any]:
-        """Least squares on what is not held by a bound, again and again, each no farther than the noise asks for."""
+        """Fit what is not held by a bound, again and again, each time no farther than the noise asks for."""
         problem = self.problem
         low, high = problem.bounds  # type: ignore[misc]
         for _ in range(BOUNDED_FITS):
@@ -405,7 +405,7 @@ class _Run:
 
 
 def _part(rest: NDArray[Any], gain: NDArray[Any], radius: float) -> float:
-    """The least t in 0..1 with |rest - t gain| <= radius (a little within it); 1 where there is none."""
+    """Return the least t in 0..1 with |rest - t gain| <= radius (a little within it); 1 where there is none."""
     a, b = np.vdot(gain, gain).real, np.vdot(gain, rest).real
     c = np.vdot(rest, rest).real - (radius * (1 - 1e-6)) ** 2
     root = b * b - a * c

@@ -22,13 +22,13 @@ def relative_error(x: NDArray[Any], truth: NDArray[Any]) -> float:
 
 
 def snr(x: NDArray[Any], truth: NDArray[Any]) -> float:
-    """The signal-to-noise ratio in decibels."""
+    """Return the signal-to-noise ratio in decibels."""
     error = relative_error(x, truth)
     return math.inf if error == 0 else -20 * math.log10(error)
 
 
 def psnr(x: NDArray[Any], truth: NDArray[Any], *, peak: float | None = None) -> float:
-    """The peak signal-to-noise ratio in decibels; the peak is the truth's range by default."""
+    """Return the peak signal-to-noise ratio in decibels; the peak is the truth's range by default."""
     error = mse(x, truth)
     top = float(np.ptp(np.asarray(truth))) if peak is None else peak
     return math.inf if error == 0 else 10 * math.log10(top**2 / error)

@@ -62,7 +62,7 @@ class Shrinkage:
     chosen: bool = False
 
     def __call__(self, r: NDArray[Any], tau: float) -> tuple[NDArray[Any], float]:
-        """e and d; `risk` is the mean square error of e that Stein's formula expects, in units of tau^2."""
+        """Return e and d; `risk` is the mean square error of e that Stein's formula expects, in units of tau^2."""
         options = self.options
         a = np.abs(r) / tau
         s, learnt = neighbours(a)
@@ -76,14 +76,14 @@ class Shrinkage:
         return _along(r, a, m), min(d, 0.95)
 
     def _limits(self, r: NDArray[Any], tau: float) -> tuple[Array, Array]:
-        """The bounds as bounds on the magnitude, counted along the sign of r."""
+        """Return the bounds as bounds on the magnitude, counted along the sign of r."""
         if self.bounds is None:
             return np.empty(0), np.empty(0)
         low, high = self.bounds
         return np.where(r >= 0, low, -high) / tau, np.where(r >= 0, high, -low) / tau
 
     def _charge(self, r: NDArray[Any]) -> Array:
-        """Factors on the thresholds: of the caller, and for what is on the side that is not expected."""
+        """Return factors on the thresholds: of the caller, and for what is on the side that is not expected."""
         charge = self.jitter
         if self.options.side and not self.is_complex:
             wrong = np.where(self.options.side * r < 0, PENALTY, 1.0)
@@ -105,7 +105,7 @@ class Shrinkage:
         self, a: Array, s: Array, learnt: bool, slopes: Slopes, charge: Array,
         limits: tuple[Array, Array],
     ) -> None:  # fmt: skip
-        """Rounds over the parameters, on a sample: each to the value of least risk, with the scale that suits it."""
+        """Choose the parameters on a sample, in rounds: each the value of least risk, with the scale that suits it."""
         some = self.sample
         a, s, charge = a[some], s[some], charge[some] if len(charge) else charge
         limits = (limits[0][some], limits[1][some]) if len(limits[0]) else limits
@@ -130,16 +130,16 @@ class Shrinkage:
         self.shape = best
 
     def _first(self) -> list[Shape]:
-        """A coarse choice."""
+        """Return a coarse choice."""
         powers = [self.options.exponent - k for k in REWEIGHTINGS[::2]]
         return [Shape(0.0, q, scale, floor) for q in powers for floor in self._floors() for scale in SCALES]
 
     def _floors(self) -> list[float]:
-        """The caller's, none of the slopes at all, and one between."""
+        """Return the caller's floor of the slopes, none at all, and one between."""
         return [self.options.floor, math.sqrt(self.options.floor), 1.0]
 
     def _variants(self, shape: Shape, learnt: bool) -> list[Shape]:
-        """Those that differ in one parameter."""
+        """Return the choices that differ in one parameter."""
         shares = [replace(shape, share=share) for share in _beside(SHARES, shape.share)] if learnt else []
         powers = [self.options.exponent - k for k in REWEIGHTINGS]
         reweighted = [replace(shape, q=q) for q in _beside(powers, shape.q)]
@@ -149,19 +149,19 @@ class Shrinkage:
 
 
 def _along(r: NDArray[Any], a: Array, m: Array) -> NDArray[Any]:
-    """Magnitudes m in place of a, in the direction of r."""
+    """Return magnitudes m in place of a, in the direction of r."""
     return np.asarray(r * (m / np.maximum(a, np.finfo(float).tiny)))
 
 
 def _beside(values: Sequence[float], value: float) -> list[float]:
-    """The values next to this one."""
+    """Return the values next to this one."""
     ordered = sorted(values)
     k = int(np.argmin(np.abs(np.asarray(ordered) - value)))
     return [v for v in ordered[max(k - 1, 0) : k + 2] if v != value]
 
 
 def neighbours(a: Array) -> tuple[Array, bool]:
-    """The mean magnitude of the coefficients at lags that correlate, and whether there are any."""
+    """Return the mean magnitude of the coefficients at lags that correlate, and whether there are any."""
     import scipy.fft
 
     n = len(a)

@@ -89,7 +89,7 @@ def trade_off(
     rng: Any = None,
     callback: Callback | None = None,
 ) -> TradeOff:
-    """The front of sparsity against residual, and its knee, where the noise is not known.
+    """Trace the front of sparsity against residual, and its knee, where the noise is not known.
 
     Parameters
     ----------
@@ -142,7 +142,7 @@ class _Search:
         self.least = problem.residual(problem.reduced.least_norm()) if exact else 0.0
 
     def front(self, points: int, least: float) -> TradeOff:
-        """Of so many points, one of them where the others suggest it."""
+        """Return a front of so many points, one of them where the others suggest it."""
         problem = self.problem
         largest = problem.residual(self.solutions[0])
         smallest = max(least * problem.scale, problem.misfit * HONOURED, 2 * self.least)
@@ -180,7 +180,7 @@ class _Search:
             )
 
     def _sorted(self) -> TradeOff:
-        """By residual, without what another point beats."""
+        """Sort by residual, and leave out what another point beats."""
         residuals = np.array([self.problem.residual(x) for x in self.solutions])
         sparsities = np.array([float(gds(x, self.order, zero=1.0)) for x in self.solutions])
         kept: list[int] = []
@@ -196,7 +196,7 @@ class _Search:
         return TradeOff(residuals[kept], sparsities[kept], solutions, nonzeros, knee, noise, self.order)
 
     def _knee(self, residuals: Array, sparsities: Array, nonzeros: Indices) -> int:
-        """The point that explains y best; where none has few enough non-zeros, the one farthest above the chord."""
+        """Return the point that explains y best; if none has few enough non-zeros, the one farthest above the chord."""
         m = self.problem.m
         inside = residuals < self.problem.scale  # x = 0 explains nothing
         if not inside.any():

@@ -56,7 +56,7 @@ def compare_solvers() -> tuple[Comparison, ...]:
 
 
 def sparse() -> Comparison:
-    """Thirty spikes, from fewer sums than the l1 norm needs."""
+    """Compare on thirty spikes, from fewer sums than the l1 norm needs."""
     truth = sparse_signal(LENGTH, NONZEROS, "uniform", signs="random", rng=SEED)
     A = gaussian_matrix(MEASUREMENTS, LENGTH, rng=SEED + 1)
     solvers = {MINIMUM_NORM: MinimumNorm(), L1: BasisPursuit(), OURS: GDSReweighted()}
@@ -77,7 +77,7 @@ def sparse() -> Comparison:
 
 
 def ecg() -> Comparison:
-    """An electrocardiogram compressed four to one: nearly sparse in wavelets, never exactly."""
+    """Compare on an electrocardiogram compressed four to one: nearly sparse in wavelets, never exactly."""
     sums = demos.ecg_sums(SEED)
     truth, (m, n) = sums.truth, sums.A.shape
     found = {L1: recover_signal(sums.A, sums.y, solver=BasisPursuit(), rng=SEED), OURS: sums.sparsest()}
@@ -102,7 +102,7 @@ def ecg() -> Comparison:
 
 
 def picture() -> Comparison:
-    """A photograph from 30 % as many sums; basis pursuit, as a linear programme, has no room for that many unknowns."""
+    """Compare on a photograph from 30 % as many sums; too many unknowns for basis pursuit as a linear programme."""
     shown = demos.image(SEED)
 
     def errors(x: Array) -> dict[str, str]:

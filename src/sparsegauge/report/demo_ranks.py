@@ -66,13 +66,13 @@ class Ranking:
         return tuple(row for row in self.rows if not row.comparable)
 
     def sparsest(self, rows: Sequence[Row]) -> dict[str, tuple[str, ...]]:
-        """Which of these metrics call which signal, and no other beside it, the sparsest; the most chosen first."""
+        """Return which of these metrics call which signal, and no other, the sparsest; the most chosen first."""
         alone = [row for row in rows if row.ranks.count(1) == 1]
         found = {signal: tuple(r.metric for r in alone if r.ranks[k] == 1) for k, signal in enumerate(self.signals)}
         return dict(sorted(((s, m) for s, m in found.items() if m), key=lambda item: -len(item[1])))
 
     def tied(self, rows: Sequence[Row]) -> tuple[str, ...]:
-        """The metrics that give several signals the first rank, or none."""
+        """Return the metrics that give several signals the first rank, or none."""
         return tuple(row.metric for row in rows if row.ranks.count(1) != 1)
 
 
@@ -90,7 +90,7 @@ def _ranking(representation: str, demos: Sequence[DemoSignal]) -> Ranking:
 
 
 def _sparsities(metric: Metric, coefficients: Sequence[Array]) -> Array:
-    """Values that are larger for sparser signals."""
+    """Return values that are larger for sparser signals."""
     sign = 1.0 if metric.sparser == "larger" else -1.0
     return np.array([sign * metric.function(c, axis=None) for c in coefficients])
 
@@ -110,7 +110,7 @@ def _row(metric: Metric, values: Array, reference: Array) -> Row:
 
 
 def _agreement(values: Array, reference: Array) -> float:
-    """Kendall's tau; NaN where there is nothing to compare."""
+    """Return Kendall's tau; NaN where there is nothing to compare."""
     both = ~np.isnan(values) & ~np.isnan(reference)
     a, b = rankdata(values[both]), rankdata(reference[both])  # ranks, because infinities have no differences
     if len(a) < 2 or np.ptp(a) == 0 or np.ptp(b) == 0:

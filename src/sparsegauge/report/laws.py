@@ -74,7 +74,7 @@ class Laws:
     paper: PaperAudit
 
     def tally(self) -> dict[str, int]:
-        """How many of the paper's claims have which verdict."""
+        """Count how many of the paper's claims have which verdict."""
         counts = {verdict: sum(claim.verdict == verdict for claim in self.paper) for verdict in VERDICTS}
         return {verdict: count for verdict, count in counts.items() if count}
 
@@ -86,7 +86,7 @@ class Laws:
 
 
 def gather_laws() -> Laws:
-    """The stored audits, and the paper's claims worked out anew (a few seconds, once)."""
+    """Gather the stored audits and the paper's claims, worked out anew (a few seconds, once)."""
     return _gather_laws(tuple(METRICS.values()))
 
 
@@ -145,7 +145,7 @@ def _signal(pairs: Iterable[tuple[str, int]]) -> str:
 
 
 def _value(text: str) -> str:
-    """A fraction with its decimals beside it; what is decimal already stays."""
+    """Return a fraction with its decimals beside it; what is decimal already stays."""
     return f"{text} ≈ {float(Fraction(text)):.6g}" if "/" in text else text
 
 

@@ -25,7 +25,7 @@ _TIMES = re.compile(r"(?<=[\dpk]) x (?=\d)")  # [3 x 20, 12]
 
 
 def typeset(text: str) -> Markup:
-    """Escaped text in which S_p, c_i, 0_{N-1}, c^p, <= and the like are set as formulas are."""
+    """Set escaped text with S_p, c_i, 0_{N-1}, c^p, <= and the like as formulas are set."""
     html = str(escape(text))
     for plain, sign in SIGNS.items():
         html = html.replace(plain, sign)
@@ -39,7 +39,7 @@ def _signs(index: str) -> str:
 
 
 def label(value: Any) -> str:
-    """A value of an axis as a reader writes it."""
+    """Return a value of an axis as a reader writes it."""
     if not isinstance(value, int | float):
         return str(value)
     return "∞" if value == math.inf else f"{value:g}"

@@ -19,7 +19,7 @@ _held: set[int] = set()
 
 
 def _forget_in_child() -> None:
-    """A forked worker must not keep the lock of a driver that was killed."""
+    """Forget the lock in a forked worker, which must not keep that of a driver that was killed."""
     for handle in _held:
         os.close(handle)
     _held.clear()

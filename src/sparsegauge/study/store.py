@@ -88,7 +88,7 @@ class Store:
     @classmethod
     @contextlib.contextmanager
     def opened(cls, path: str | PathLike[str], study: Study) -> Iterator[Store]:
-        """Locked, checked against the study, swept and read; what is added is written, however the block ends."""
+        """Lock, check, sweep and read the store; what is added is written, however the block ends."""
         import_extra("pyarrow", NEEDS)
         directory = Path(path)
         make_directory(directory)
@@ -137,7 +137,7 @@ class Store:
 
 
 def _sweep(directory: Path) -> None:
-    """What a killed writer left half written goes."""
+    """Remove what a killed writer left half written."""
     for place in (directory, *(directory / name for name in PLACES)):
         make_directory(place)
         for draft in place.glob(".*.tmp"):
@@ -165,19 +165,19 @@ def _read_timings(directory: Path, manifest: Manifest) -> tuple[Columns, dict[st
 
 
 def read_results(path: str | PathLike[str]) -> tuple[Results, dict[str, str]]:
-    """What a store holds, whether or not somebody is writing to it; and the damaged parts, with what ails them."""
+    """Read what a store holds, whether or not somebody is writing to it; and the damaged parts, with what ails them."""
     return _read_results(Path(path), Manifest.read(Path(path)))
 
 
 def read_timings(path: str | PathLike[str]) -> Columns:
-    """One row a work unit, by when it was finished; a unit that had to be computed again is there again."""
+    """Read one row per work unit, by when it was finished; a unit that had to be computed again is there again."""
     timings, _ = _read_timings(Path(path), Manifest.read(Path(path)))
     order = np.argsort(timings["finished"], kind="stable")
     return {name: column[order] for name, column in timings.items()}
 
 
 def study_status(path: str | PathLike[str]) -> Progress:
-    """How far the study of a store is, how fast it goes, and which parts are damaged."""
+    """Tell how far the study of a store is, how fast it goes, and which parts are damaged."""
     directory = Path(path)
     manifest = Manifest.read(directory)
     results, damaged = _read_results(directory, manifest)
@@ -191,7 +191,7 @@ def study_status(path: str | PathLike[str]) -> Progress:
 
 
 def _rate(timings: Columns) -> float:
-    """Trials a second in the latest run; nan before the first."""
+    """Return trials per second in the latest run; nan before the first."""
     if not len(timings["session"]):
         return float("nan")
     session = timings["session"].max()

@@ -247,7 +247,7 @@ def _nothing_measured(setting: BandSetting, samples: int, rate: float) -> str:
 def _metric(
     metric: Any, order: Any, parameters: dict[str, float]
 ) -> tuple[str, Callable[[Array], Array], str, dict[str, Any]]:
-    """The metric's name, its function over rows, what sparser signals have, and all its parameters."""
+    """Return the metric's name, its function over rows, what sparser signals have, and all its parameters."""
     if order is not None:
         if metric not in ("gini", "gds"):  # gini is the default, and gds of order 1
             raise InvalidInput(f"order is a parameter of metric='gds', and the metric is {metric!r}; leave it out")
@@ -273,7 +273,7 @@ def _metric(
 
 
 def _frequencies(frequencies: Any, rate: float, samples: int, shaft: float | None) -> tuple[float, float]:
-    """The range of the envelope spectrum, in hertz."""
+    """Return the range of the envelope spectrum, in hertz."""
     if frequencies is None:
         if shaft is not None:
             return LOWEST_ORDER * shaft, min(HIGHEST_ORDER * shaft, rate / 2)

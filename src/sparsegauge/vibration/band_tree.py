@@ -41,7 +41,7 @@ class Band(NamedTuple):
         return 0.5 * (self.low + self.high)
 
     def __str__(self) -> str:
-        """As in "1500 to 3000 Hz"."""
+        """Return the limits, as in "1500 to 3000 Hz"."""
         return f"{self.low:g} to {self.high:g} Hz"
 
 
@@ -71,7 +71,7 @@ def _check_depth(depth: int, samples: int) -> None:
 
 
 def _parts(depth: int, *, thirds: bool) -> Iterator[int]:
-    """Into how many bands each level cuts the range: 1, 2, 3, 4, 6, 8, ..."""
+    """Return into how many bands each level cuts the range: 1, 2, 3, 4, 6, 8, ..."""
     yield 1
     for k in range(1, depth + 1):
         yield 2**k
@@ -85,7 +85,7 @@ def _level(parts: int, rate: float) -> Iterator[Band]:
 
 
 def _custom(bands: Any, rate: float, samples: int) -> list[Band]:
-    """Pairs (low, high) and triples (low, high, width): the latter are cut into bands of that width."""
+    """Read pairs (low, high) and triples (low, high, width): the latter are cut into bands of that width."""
     if isinstance(bands, tuple) and len(bands) in (2, 3) and not any(isinstance(entry, Sequence) for entry in bands):
         bands = [bands]
     try:

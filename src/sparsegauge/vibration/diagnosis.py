@@ -188,7 +188,7 @@ def diagnose(x: Any, rate: float, rpm: float, bearing: Any, *, tolerance: float 
 
 
 def _all_lines(x: Any, rate: float, shaft: float, highest_order: float) -> Iterator[Lines]:
-    """The lines of every band that is wide enough to show a few harmonics of every fault."""
+    """Return the lines of every band that is wide enough to show a few harmonics of every fault."""
     spectrum = whiten(record_spectrum(x))
     highest = (HARMONICS + 0.5) * highest_order * shaft
     narrowest = NARROWEST * highest_order * shaft / USABLE_WIDTH
@@ -204,7 +204,7 @@ def _all_lines(x: Any, rate: float, shaft: float, highest_order: float) -> Itera
 def _find(
     every: list[Lines], fault: str, expected: float, tolerance: float, shaft: float, orders: BearingOrders
 ) -> Finding | None:
-    """The strongest evidence for one fault among all bands."""
+    """Return the strongest evidence for one fault among all bands."""
     best: tuple[Comb, Lines] | None = None
     for lines in every:
         comb = find_comb(lines, expected, tolerance)

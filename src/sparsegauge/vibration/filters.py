@@ -73,7 +73,7 @@ def filter_bank(spectrum: NDArray[np.complex128], samples: int, rate: float, ban
 
 
 def _response(bins: int) -> Array:
-    """The band's response, bin by bin: cosine edges, centred on the band's limits, around ones."""
+    """Return the band's response, bin by bin: cosine edges, centred on the band's limits, around ones."""
     edge = max(1, round(EDGE * bins)) if bins > 1 else 0
     if edge == 0:
         return np.ones(1)
@@ -82,7 +82,7 @@ def _response(bins: int) -> Array:
 
 
 def _kept(size: int, bins: int) -> tuple[int, int]:
-    """How many samples are cut off at the front, and how many are kept: a number with a fast transform."""
+    """Return how many samples are cut off at the front, and how many are kept: a number with a fast transform."""
     cut = min(math.ceil(SETTLING * size / bins), int(LONGEST_CUT * size))
     kept = size - 2 * cut
     while kept > 1 and scipy.fft.next_fast_len(kept, real=True) != kept:
@@ -91,7 +91,7 @@ def _kept(size: int, bins: int) -> tuple[int, int]:
 
 
 def _noise_shape(response: Array, size: int) -> Array:
-    """The power spectrum of the squared envelope of white noise: the response's power, correlated with itself."""
+    """Return the power spectrum of white noise's squared envelope: the response's power, correlated with itself."""
     power = scipy.fft.rfft(response**2, size)
     correlation: Array = scipy.fft.irfft(power.real**2 + power.imag**2, size)[: len(response)]
     shape: Array = correlation / correlation[0]

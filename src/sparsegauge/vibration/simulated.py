@@ -104,7 +104,7 @@ def bearing_record(
 
 
 def _noise(count: int, rng: np.random.Generator) -> Array:
-    """Gaussian noise of unit variance with two broad resonances."""
+    """Draw Gaussian noise of unit variance with two broad resonances."""
     frequencies = np.fft.rfftfreq(count)
     gain = np.ones(len(frequencies))
     for centre, width, height in ((0.06, 0.02, 4.0), (0.2, 0.04, 2.0)):
@@ -115,7 +115,7 @@ def _noise(count: int, rng: np.random.Generator) -> Array:
 
 
 def _tones(t: Array, shaft: float, modulation: float, rng: np.random.Generator) -> Array:
-    """Harmonics of the shaft, two modulated gear tones, and mains hum."""
+    """Draw harmonics of the shaft, two modulated gear tones, and mains hum."""
     total = np.zeros(len(t))
 
     def tone(frequency: float, amplitude: float) -> Array:
@@ -132,7 +132,7 @@ def _tones(t: Array, shaft: float, modulation: float, rng: np.random.Generator) 
 
 
 def _load(times: Array, fault: str, shaft: float, cage: float) -> Array:
-    """How hard each knock is: what moves passes through the load zone."""
+    """Return how hard each knock is: what moves passes through the load zone."""
     if fault == "inner":
         turns = shaft
     elif fault == "ball":

@@ -53,7 +53,7 @@ def refine_speed(x: Array, rate: float, shaft: float) -> float:
 
 
 def _track(x: Array, rate: float, shaft: float) -> Array:
-    """The speeds in pieces of the record, where their harmonics are clear."""
+    """Return the speeds in pieces of the record, where their harmonics are clear."""
     length = int(TURNS_PER_PIECE * rate / shaft)
     pieces = min(MOST_PIECES, 2 * (len(x) // length) - 1)
     if pieces < FEWEST_PIECES:
@@ -70,7 +70,7 @@ def _drifts(speeds: Array) -> bool:
 
 
 def _estimate(piece: Array, rate: float, shaft: float) -> _Estimate:
-    """The speed whose harmonics stand out most in the spectrum of a piece."""
+    """Return the speed whose harmonics stand out most in the spectrum of a piece."""
     size = scipy.fft.next_fast_len(2 * len(piece))
     magnitudes = np.abs(scipy.fft.rfft(piece * np.hanning(len(piece)), size))
     resolution = rate / size
@@ -83,7 +83,7 @@ def _estimate(piece: Array, rate: float, shaft: float) -> _Estimate:
 
 
 def _harmonic_scores(magnitudes: Array, resolution: float, speeds: Array) -> Array:
-    """How far the first harmonics of each speed stand out of a spectrum."""
+    """Return how far the first harmonics of each speed stand out of a spectrum."""
     count = min(len(magnitudes), int((SHAFT_HARMONICS + 2) * float(speeds.max()) / resolution))
     prominences = magnitudes[:count] / np.maximum(noise_floor(magnitudes[:count], 120), np.finfo(float).tiny)
     at = np.rint(np.arange(1, SHAFT_HARMONICS + 1)[:, None] * speeds / resolution).astype(int)

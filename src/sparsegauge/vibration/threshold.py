@@ -99,7 +99,7 @@ def _surrogate_maps(
 
 
 def _best(values: Array, setting: BandSetting) -> Array:
-    """The value of the best band by each setting."""
+    """Return the value of the best band by each setting."""
     choose = np.nanmax if setting.sparser == "larger" else np.nanmin
     best: Array = choose(values, axis=-1)
     return best

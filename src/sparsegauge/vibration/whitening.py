@@ -28,7 +28,7 @@ def noise_floor(magnitudes: Array, block: int = BLOCK) -> Array:
 
 
 def _interpolate(values: Array, places: Array, count: int) -> Array:
-    """Straight lines through values[..., k] at places[k], level beyond the first and the last."""
+    """Draw straight lines through values[..., k] at places[k], level beyond the first and the last."""
     if values.shape[-1] == 1:
         return np.repeat(values, count, axis=-1)
     at = np.clip((np.arange(count) - places[0]) / (places[1] - places[0]), 0, len(places) - 1)
