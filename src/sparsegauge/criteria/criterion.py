@@ -9,12 +9,13 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from fractions import Fraction
 from itertools import islice
+from typing import Any
 
 import numpy as np
 
 from ..errors import InvalidInput
 from .callables import CallableSubject
-from .coefficients import Case, Move, Signal, Step, nonzeros, require
+from .coefficients import Case, Move, Signal, Step, nonzeros, require, signal
 from .judgement import ALLOWED_SIGNS, Judgement, judge_step
 from .lies import Lie
 from .samples import extreme_signals
@@ -78,6 +79,18 @@ class Criterion:
     group_indices: int = 0
     optimiser_starts: int = 1
     lies: tuple[Lie, ...] = ()
+
+    # --- what the methods below are written with
+
+    @staticmethod
+    def signal(pairs: Iterable[tuple[Any, int]]) -> Signal:
+        """Return a signal from (value, count) pairs: sorted, equal values together, counts of zero left out."""
+        return signal(pairs)
+
+    @staticmethod
+    def require(condition: bool, reason: str) -> None:
+        """Reject a step in `check_step` unless the condition holds; the reason says what a legal step is."""
+        require(condition, reason)
 
     # --- what every criterion defines
 
