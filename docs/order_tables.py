@@ -7,7 +7,7 @@ from numpy.typing import NDArray
 
 import sparsegauge as sg
 from sparsegauge.plots.style import name_of
-from sparsegauge.study import section_viii
+from sparsegauge.study import gain_ranges, section_viii
 from sparsegauge.study.choice import choose_orders
 from sparsegauge.study.summary import shipped
 
@@ -49,15 +49,15 @@ def literal() -> str:
     """The same statistics for SPSA as it is written in textbooks, and for ours on the same cells."""
     table = shipped("literal")
     tables = {f"literal, a = {a:g}, c = 0.002": table.at(a=a) for a in table.axes["a"]}
-    tables |= {f"ours, {label}": part for label, part in section_viii.near_best_gains().items()}
+    tables |= {f"ours, {label}": part for label, part in gain_ranges.near_best_gains().items()}
     body = []
     for label, part in tables.items():
         found = choose_orders(part)
-        shares = [f"{section_viii.share_best(found, low, high):.0%}" for low, high in ((1, 1), (2, 7))]
-        means = [f"{section_viii.mean_order(found, *span):.1f}" for span in section_viii.RANGES_OF_M.values()]
+        shares = [f"{gain_ranges.share_best(found, low, high):.0%}" for low, high in ((1, 1), (2, 7))]
+        means = [f"{gain_ranges.mean_order(found, *span):.1f}" for span in gain_ranges.RANGES_OF_M.values()]
         error = part.values["mse_mean"].min(axis=-1).mean()
         body.append([label, f"{error:.4f}", *shares, *means])
-    header = ["gains", "error at the best order", "order 1 is best", "orders 2 to 7", *section_viii.RANGES_OF_M]
+    header = ["gains", "error at the best order", "order 1 is best", "orders 2 to 7", *gain_ranges.RANGES_OF_M]
     return rows(header, body)
 
 

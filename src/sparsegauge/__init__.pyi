@@ -14,7 +14,6 @@ from .criteria.claims import PaperAudit as PaperAudit
 from .criteria.counterexample import verify as verify
 from .criteria.criterion import Criterion as Criterion
 from .criteria.definitions import CRITERIA as CRITERIA
-from .criteria.paper import audit_paper as audit_paper
 from .criteria.stored import stored_audits as stored_audits
 from .errors import CellFailed as CellFailed
 from .errors import InvalidInput as InvalidInput
@@ -40,6 +39,7 @@ from .metrics.statistics import Rows as Rows
 from .metrics.table import MetricTable as MetricTable
 from .normalise import CoefficientNormaliser as CoefficientNormaliser
 from .normalise import normalised_gds as normalised_gds
+from .paper import audit_paper as audit_paper
 from .recovery.ascent import GDSAscent as GDSAscent
 from .recovery.baselines import IRLS as IRLS
 from .recovery.baselines import LARS as LARS

@@ -216,7 +216,7 @@ def test_a_narrow_encoding_is_no_error():
 
 def test_an_interrupt_from_the_keyboard_ends_the_process_without_a_traceback():
     code = (
-        "import os, signal\nfrom sparsegauge.cli import main\nfrom sparsegauge.criteria import paper\n"
+        "import os, signal\nfrom sparsegauge.cli import main\nfrom sparsegauge import paper\n"
         "paper.audit_paper = lambda: os.kill(os.getpid(), signal.SIGINT)\nmain(['audit', '--paper'])"
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)

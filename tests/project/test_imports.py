@@ -26,7 +26,7 @@ LAYERS = [
     ["vibration"],
     ["recovery"],
     ["study"],
-    ["measurements", "surveys"],
+    ["paper", "measurements", "surveys"],
     ["plots"],
     ["report"],
     ["explore"],

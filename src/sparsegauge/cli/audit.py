@@ -317,7 +317,7 @@ def _print_verdict(counterexample: dict[str, Any], valid: bool) -> None:
 def _paper(counterexamples: Path | None, *, json: bool, quiet: bool) -> None:
     with progress(quiet=quiet) as bar:
         bar.add_task("working out the paper's claims", total=None)
-        from ..criteria.paper import audit_paper
+        from ..paper import audit_paper
 
         account = audit_paper()
     # evidence about orders is not a counterexample that verify takes

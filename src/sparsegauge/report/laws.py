@@ -14,10 +14,10 @@ from ..criteria.auditor import Audit, Verdict, written
 from ..criteria.claims import VERDICTS, PaperAudit
 from ..criteria.criterion import Criterion
 from ..criteria.definitions import CRITERIA
-from ..criteria.paper import audit_paper
 from ..criteria.stored import known_audits
 from ..metrics.catalogue import METRICS
 from ..metrics.metric import Metric
+from ..paper import audit_paper
 
 MARKS = {"holds": "✓", "violated": "✗", "undecided": "?", "not applicable": "–"}
 RELATIONS = {"<": "fall", ">": "rise", "=": "stay the same", ">=": "not fall", "<=": "not rise"}

@@ -1,4 +1,4 @@
-"""What the paper claims, and what is true: every theorem and number of it as one row, with evidence."""
+"""Rows of `audit_paper` about the paper's theorems, criteria, formulas and numbers, with evidence."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from typing import Any
 from ..metrics.catalogue import METRICS
 from . import evidence
 from .auditor import Audit, written
-from .claims import Claim, PaperAudit, require_evidence
+from .claims import Claim, require_evidence
 from .counterexample import verify
 from .definitions import CRITERIA
 from .proofs import proof
@@ -17,21 +17,12 @@ from .slips import claims_about_counts, claims_about_normalised_data, claims_abo
 from .stored import stored_audit, stored_audits
 
 
-def audit_paper() -> PaperAudit:
-    """Audit every theorem and numerical claim of the paper: true or false, with evidence and a correction.
-
-    Nothing is looked up: counterexamples are verified and numbers are computed anew, in a few seconds.
-
-    Examples
-    --------
-    >>> import sparsegauge as sg
-    >>> print(sg.audit_paper()["limit"].corrected)
-    S_p(c) -> z/N as p -> infinity, with z the number of exact zeros: 0 only for signals without zeros.
-    """
-    return PaperAudit((
+def claims_about_theory() -> list[Claim]:
+    """Return every claim of the paper but those about its experiment, in the paper's order."""
+    return [
         *_theorems(), *_criteria(), *_about_orders(), *_formulas(), *_operations(), *claims_about_counts(), *_numbers(),
         *claims_about_normalised_data(), *_misprints(), *claims_about_proofs(),
-    ))  # fmt: skip
+    ]  # fmt: skip
 
 
 def _theorems() -> list[Claim]:
@@ -316,18 +307,6 @@ def _numbers() -> list[Claim]:
             f"Printed, mean of 4,000 draws with its standard error, and 0.6 + 0.4 G for many coefficients: "
             f"{table}. They fix "
             "the four distributions up to sign and scale: ones, U(0,1), N(0,1), Exp(1).",
-        ),
-        Claim(
-            "worked example",
-            "section VIII",
-            "a 100-dimensional normal signal containing 20 zeros, M = 10: the best order is about 4",
-            "undecided",
-            "Column K = 20 % means 20 non-zeros, so 80 zeros. The order depends on the solver's gains, which "
-            "the paper does "
-            "not print; a full study of the reconstruction is needed to say what it is.",
-            "20 non-zeros. By the text of section VIII the normal data are the second row of the figure, by the "
-            "example "
-            "the third.",
         ),
     ]
 
