@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import functools
+
 import numpy as np
 import pytest
+import pywt
 import scipy.sparse
 
 from sparsegauge import InvalidInput
@@ -105,6 +108,27 @@ def test_wavelet_refuses_unknown_and_oblique_wavelets():
         wavelet(np.ones(8), "symm8")
     with pytest.raises(InvalidInput, match="not orthogonal"):
         wavelet(np.ones(8), "bior2.2")
+    with pytest.raises(InvalidInput, match="are orthonormal to"):
+        wavelet(np.ones(8), "dmey")
+
+
+def test_every_wavelet_that_is_taken_keeps_the_energy():
+    x = np.random.default_rng(1).standard_normal(256)
+    for name in (name for name in pywt.wavelist(kind="discrete") if pywt.Wavelet(name).orthogonal and name != "dmey"):
+        assert energy(wavelet(x, name)) == pytest.approx(energy(x), rel=1e-8), name
+
+
+TRANSFORMS = [dct, wavelet, functools.partial(dct, axis=0), functools.partial(wavelet, axis=0)]
+
+
+@pytest.mark.parametrize("transform", TRANSFORMS, ids=["dct", "wavelet", "dct-axis", "wavelet-axis"])
+def test_transforms_reach_the_ends_of_float64(transform):
+    x = np.random.default_rng(2).uniform(-1, 1, 64)
+    for exponent in (1021, 900, -1000, -1020):
+        scaled = transform(np.ldexp(x, exponent))
+        np.testing.assert_allclose(np.ldexp(scaled, -exponent), transform(x), rtol=0, atol=1e-13)
+    with pytest.raises(InvalidInput, match="exceed the largest float64"):
+        transform(np.full(64, 1e308))
 
 
 @pytest.mark.parametrize("transform", [dct, wavelet])

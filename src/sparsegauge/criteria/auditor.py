@@ -26,6 +26,7 @@ from .strategy import find_counterexample, find_missed_lies
 from .subject import Subject, as_subject
 
 BUDGET = 2000
+MOST_WRITTEN_OUT = 3  # equal values; "2 x 2" would be taken for a product
 STATUSES = ("holds", "violated", "undecided", "not applicable")
 
 
@@ -61,8 +62,12 @@ def _explained(verdict: Verdict) -> list[str]:
 
 
 def written(pairs: Iterable[Any]) -> str:
-    """Write [value, count] pairs as a signal: [3 x 20, 6, 12]."""
-    return "[" + ", ".join(_short(value) + (f" x {count}" if count > 1 else "") for value, count in pairs) + "]"
+    """Write [value, count] pairs as a signal: [3 x 20, 6, 12], with up to three equal values written out."""
+    return "[" + ", ".join(_repeated(_short(value), count) for value, count in pairs) + "]"
+
+
+def _repeated(text: str, count: int) -> str:
+    return ", ".join([text] * count) if count <= MOST_WRITTEN_OUT else f"{text} x {count}"
 
 
 def _short(value: Any) -> str:

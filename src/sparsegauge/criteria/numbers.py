@@ -18,8 +18,7 @@ from mpmath.ctx_iv import MPIntervalContext
 from ..errors import Irrational, Undefined
 
 DIGITS = (50, 100, 200, 400, 1000)  # tried in turn, until two intervals are disjoint
-
-
+ALL_BUT_ZERO = Fraction(1, 10**30)  # width of bounds about zero that are shown as 0
 LARGEST_EXPONENT = 10**7  # of two
 LARGEST_POWER = 10**5  # bits of a power that is still computed as a fraction
 
@@ -301,8 +300,10 @@ def gap(before: Bounds, after: Bounds) -> Fraction:
 
 
 def shown(value: Fraction | Bounds, digits: int = 20) -> str:
-    """Return a fraction as text: exactly if it is short, else as a decimal number; for bounds, their middle."""
+    """Return a fraction as text: exactly if it is short, else as a decimal number; for bounds, their middle or 0."""
     if isinstance(value, Bounds):
+        if value.low <= 0 <= value.high and value.high - value.low <= ALL_BUT_ZERO:
+            return "0"
         if value.low != value.high:
             return decimals((value.low + value.high) / 2, digits)
         value = value.low
