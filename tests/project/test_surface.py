@@ -34,8 +34,8 @@ def test_every_public_name_is_there_and_listed():
         ),
         ("gds_gradient", "(x, order, *, axis=-1)"),
         ("demo", "(name)"),
-        ("run_study", "(study, store, *, executor=None, progress=None)"),
-        ("load_study", "(store)"),
+        ("run_study", "(study, store, *, executor=None, progress=None, retry_failed=False)"),
+        ("load_study", "(store, *, columns=None, where=None, lazy=False)"),
         ("study_dataset", "(store)"),
     ],
 )

@@ -9,7 +9,7 @@ import os
 import shutil
 import time
 import warnings
-from concurrent.futures import BrokenExecutor, CancelledError, Future, ThreadPoolExecutor
+from concurrent.futures import BrokenExecutor, CancelledError, Executor, Future, ThreadPoolExecutor
 from types import SimpleNamespace
 
 import pyarrow as pa
@@ -19,6 +19,7 @@ import pytest
 import sparsegauge as sg
 from sparsegauge.cli import main
 from sparsegauge.errors import ClusterLost, StudyWarning
+from sparsegauge.study import dispatch
 from sparsegauge.study import run as run_module
 from sparsegauge.study.journal import listed_parts
 from sparsegauge.study.parts import part_name
@@ -41,7 +42,7 @@ def part_of(path):
     return min((path / "results").glob("part-*.parquet"))
 
 
-@pytest.mark.parametrize("name", ["lock", "manifest.json", "results", "timings", "journal"])
+@pytest.mark.parametrize("name", ["lock", "manifest.json", "failed.json", "results", "timings", "journal"])
 def test_a_link_in_a_store_is_refused_and_what_it_leads_to_stays(finished, tmp_path, name):
     precious = tmp_path / "precious"
     if (finished / name).is_dir():
@@ -50,7 +51,7 @@ def test_a_link_in_a_store_is_refused_and_what_it_leads_to_stays(finished, tmp_p
         shutil.rmtree(finished / name)
     else:
         precious.write_text("precious", encoding="utf-8")
-        (finished / name).unlink()
+        (finished / name).unlink(missing_ok=True)
     (finished / name).symlink_to(precious)
     before = sorted(path.name for path in precious.iterdir()) if precious.is_dir() else precious.read_bytes()
     with pytest.raises(sg.InvalidInput, match="is a link"):
@@ -182,12 +183,105 @@ def test_a_scheduler_that_ends_is_a_sentence_about_the_scheduler(tmp_path, outco
     assert sg.run_study(STUDY, tmp_path / "store").done == STUDY.total
 
 
+class Deadly(Executor):
+    """A cluster whose workers die of some cells, and which blames other batches for it the first time."""
+
+    def __init__(self, deadly, *, blamed=()):
+        self.deadly, self.blamed, self.batches = set(deadly), list(blamed), []
+
+    def submit(self, function, study, cells):
+        future = Future()
+        numbers = [STUDY_CELLS.index(cell) for cell in cells]
+        self.batches.append(numbers)
+        if self.deadly & {*numbers}:
+            future.set_exception(KilledWorker("x"))
+        elif {*self.blamed} & {*numbers}:
+            self.blamed = [number for number in self.blamed if number not in numbers]
+            future.set_exception(KilledWorker("x"))
+        else:
+            future.set_result(function(study, cells))
+        return future
+
+
+STUDY_CELLS = list(STUDY.cells())
+
+
 def test_a_cell_that_kills_its_workers_is_marked_and_the_study_goes_on(tmp_path):
-    with pytest.warns(StudyWarning, match="every worker that computed it died"):
-        status = sg.run_study(STUDY, tmp_path / "store", executor=Cluster(raising(KilledWorker("x"))))
+    store, cluster = tmp_path / "store", Deadly([2], blamed=[0, 3])
+    with pytest.warns(StudyWarning, match="nonzeros 3, measurements 5.*every worker that computed it died"):
+        status = sg.run_study(STUDY, store, executor=cluster)
     assert status.done == STUDY.total - 4
+    assert sorted(cluster.batches[-3:]) == [[0], [2], [3]]  # the suspects, each alone
     assert len(status.failed) == 1
-    assert sg.run_study(STUDY, tmp_path / "store").done == STUDY.total
+    assert study_status(store).failed == status.failed
+
+
+def test_a_failed_cell_is_left_out_until_it_is_asked_for(tmp_path):
+    store = tmp_path / "store"
+    with pytest.warns(StudyWarning, match="marked as failed"):
+        sg.run_study(STUDY, store, executor=Deadly([1, 2]))
+    again = Deadly([])
+    with pytest.warns(StudyWarning, match=r"2 cells are marked as failed and left out.*retry_failed=True"):
+        status = sg.run_study(STUDY, store, executor=again)
+    assert again.batches == []
+    assert len(status.failed) == 2
+    with pytest.warns(StudyWarning, match="marked as failed"):
+        status = sg.run_study(STUDY, store, executor=Deadly([2]), retry_failed=True)
+    assert [words.partition(",")[0] for words in status.failed] == ["distributions normal"]
+    assert "nonzeros 3, measurements 5" in status.failed[0]
+    assert sg.run_study(STUDY, store, retry_failed=True).failed == ()
+    assert study_status(store).done == STUDY.total
+    assert json.loads((store / "failed.json").read_text(encoding="utf-8")) == []
+    sg.run_study(STUDY, tmp_path / "whole")
+    assert sg.load_study(store).equals(sg.load_study(tmp_path / "whole"))
+
+
+def test_a_mark_survives_a_driver_that_is_killed_after_it(tmp_path):
+    def stop(status):
+        if status.failed:
+            raise KeyboardInterrupt
+
+    store = tmp_path / "store"
+    with pytest.warns(StudyWarning, match="marked as failed"), pytest.raises(KeyboardInterrupt):
+        sg.run_study(STUDY, store, executor=Deadly([0], blamed=[1]), progress=stop)
+    assert len(study_status(store).failed) == 1
+
+
+def test_the_command_line_names_failed_cells_and_tries_them_again(tmp_path, capsys, monkeypatch):
+    toml = tmp_path / "study.toml"
+    toml.write_text(
+        'n = 12\ndistributions = ["normal"]\nnonzeros = [2, 3]\nmeasurements = [5, 8]\norders = [2]\n'
+        'signs = "random"\nrepeats = 4\nseed = 1\nsolver = { name = "SPSA", iterations = 5 }\n',
+        encoding="utf-8",
+    )
+    store = str(tmp_path / "store")
+    with pytest.warns(StudyWarning, match="marked as failed"):
+        sg.run_study(sg.Study.from_toml(toml), store, executor=Deadly([1]))
+    for arguments, code, words in [
+        (["status", store], 0, "nonzeros 2, measurements 8, trials 0..3: every worker that computed it died"),
+        (["run", str(toml), "--store", store], 1, "12 of 16 (75 %), not running, 1 cell failed"),
+        (["run", str(toml), "--store", store, "--retry-failed"], 0, "16 of 16 (100 %)\n"),
+    ]:
+        with pytest.raises(SystemExit) as caught:
+            main(["study", *arguments])
+        assert (caught.value.code or 0) == code
+        assert words in capsys.readouterr().out
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        *("", "{", "5", "[5]", "[{}]", "[" * 100_000),
+        '[{"values": ["normal", 2, 5], "first_trial": 1, "trials": 4, "reason": ""}]',
+        '[{"values": ["normal", 2, 99], "first_trial": 0, "trials": 4, "reason": ""}]',
+    ],
+)
+def test_damaged_marks_are_a_sentence(finished, text):
+    (finished / "failed.json").write_text(text, encoding="utf-8")
+    for action in (lambda: sg.run_study(STUDY, finished), lambda: study_status(finished)):
+        with pytest.raises(sg.InvalidInput, match=r"failed.json is damaged .* delete it"):
+            action()
+    assert len(sg.load_study(finished)) == STUDY.total
 
 
 class Idle:
@@ -203,7 +297,7 @@ class Idle:
 
 
 def test_a_cluster_without_workers_is_said_once(tmp_path, monkeypatch):
-    monkeypatch.setattr(run_module, "PATIENCE", 0.05)
+    monkeypatch.setattr(dispatch, "PATIENCE", 0.05)
     with ThreadPoolExecutor(1) as pool, warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
         pool._client = Idle()

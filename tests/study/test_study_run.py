@@ -19,7 +19,7 @@ from sparsegauge.cli import main
 from sparsegauge.errors import CellFailed
 from sparsegauge.recovery.problem import Problem
 from sparsegauge.recovery.registry import SOLVERS
-from sparsegauge.study import run
+from sparsegauge.study import dispatch, run
 from sparsegauge.study.axes import Cell
 from sparsegauge.study.run import draw_trial, run_cell
 from sparsegauge.study.store import study_status
@@ -45,13 +45,13 @@ class InOrder(Executor):
     def __init__(self, fail=None):
         self.cells, self.fail = [], fail
 
-    def submit(self, function, study, cell):
+    def submit(self, function, study, cells):
         future = Future()
-        self.cells.append(cell)
-        if self.fail is not None and self.fail(cell):
+        self.cells += cells
+        if self.fail is not None and any(map(self.fail, cells)):
             future.set_exception(ZeroDivisionError("on purpose"))
         else:
-            future.set_result(function(study, cell))
+            future.set_result(function(study, cells))
         return future
 
 
@@ -198,7 +198,7 @@ def test_dask_gives_the_same_table(tmp_path, table):
 
 
 def test_the_order_of_completion_does_not_matter_and_futures_are_bounded(tmp_path, table, monkeypatch):
-    monkeypatch.setattr(run, "IN_FLIGHT", 5)
+    monkeypatch.setattr(dispatch, "IN_FLIGHT", 5)
     backwards = Backwards()
     sg.run_study(STUDY, tmp_path, executor=backwards)
     assert 2 <= backwards.most <= 5
@@ -260,8 +260,8 @@ def test_an_interrupt_leaves_what_is_done(tmp_path, table, error):
 class Stuck(InOrder):
     """As Dask does it: what was called off is never reported so, and what has begun looks as if it had not."""
 
-    def submit(self, function, study, cell):
-        return super().submit(function, study, cell) if len(self.cells) < 4 else Future()
+    def submit(self, function, study, cells):
+        return super().submit(function, study, cells) if len(self.cells) < 4 else Future()
 
 
 def test_an_interrupt_does_not_wait_for_what_was_called_off(tmp_path, monkeypatch):
@@ -275,11 +275,11 @@ def test_an_interrupt_does_not_wait_for_what_was_called_off(tmp_path, monkeypatc
         waited_for.append((list(futures), options))
         return concurrent.futures.wait(futures, **options)
 
-    monkeypatch.setattr(run, "wait", wait)
+    monkeypatch.setattr(dispatch, "wait", wait)
     with pytest.raises(KeyboardInterrupt):
         sg.run_study(STUDY, tmp_path, executor=Stuck(), progress=stop)
     futures, options = waited_for[-1]
-    assert options == {"timeout": run.LAST_WAIT}
+    assert options == {"timeout": dispatch.LAST_WAIT}
     assert all(future.done() for future in futures)  # so that there was nothing to wait for
     assert study_status(tmp_path).done == 4 * 15
 
@@ -336,14 +336,14 @@ def test_run_status_export(command, tmp_path):
 
 def test_a_stopped_run_has_exit_code_1(command, tmp_path, monkeypatch):
     """Ctrl-C while the driver waits for its workers; tests/test_study_kill.py sends real signals to real processes."""
-    really_wait, interrupts = run.wait, iter([KeyboardInterrupt])
+    really_wait, interrupts = dispatch.wait, iter([KeyboardInterrupt])
 
     def wait(*arguments, **options):
         for interrupt in interrupts:
             raise interrupt
         return really_wait(*arguments, **options)
 
-    monkeypatch.setattr(run, "wait", wait)
+    monkeypatch.setattr(dispatch, "wait", wait)
     code, out, err = command("run", SMOKE, "--store", tmp_path / "store")
     assert (code, out) == (1, "")
     assert err == f"sparsegauge: stopped; the same command goes on from what is in {tmp_path / 'store'}\n"

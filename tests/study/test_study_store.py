@@ -44,10 +44,15 @@ def filled(tmp_path, units):
     return tmp_path / "store"
 
 
+def add(opened, cell, measured, seconds=0.1, worker="here:1"):
+    rows = {name: values.ravel() for name, values in measured.items()}
+    return opened.add(np.array([opened.units.number(cell)]), rows, np.array([seconds]), worker)
+
+
 def fill(path, units, *, parts=True):
     with Store.opened(path, STUDY) as opened:
         for cell, measured in units:
-            opened.add(cell, measured, 0.1, "here:1")
+            add(opened, cell, measured)
             if parts:
                 opened.flush()
 
@@ -97,7 +102,7 @@ def test_the_order_in_which_cells_come_and_how_they_are_cut_into_parts_do_not_ma
     rng = np.random.default_rng(seed)
     with Store.opened(tmp_path, STUDY) as opened:
         for k in rng.permutation(len(units)):
-            opened.add(*units[k], 0.1, "here:1")
+            add(opened, *units[k])
             if rng.random() < 0.3:
                 opened.flush()
     same(sg.load_study(tmp_path), table)
@@ -105,9 +110,9 @@ def test_the_order_in_which_cells_come_and_how_they_are_cut_into_parts_do_not_ma
 
 def test_what_is_there_twice_counts_once(filled, units, table):
     with Store.opened(filled, STUDY) as opened:
-        assert opened.results.missing() == []
+        assert len(opened.coverage.missing()) == 0
         for cell, measured in units[:3]:
-            opened.add(cell, measured, 0.2, "here:2")
+            assert add(opened, cell, measured, 0.2, "here:2") == 0
     assert len(parts_of(filled)) > len(units)
     same(sg.load_study(filled), table)
 

@@ -51,7 +51,8 @@ def test_at_picks_and_drops_axes(summary):
 def test_an_unfinished_store_gives_what_is_there_and_says_so(tmp_path, small_study):
     with Store.opened(tmp_path / "half", small_study) as half:
         cells = list(small_study.cells())
-        half.add(cells[0], run_cell(small_study, cells[0]), 0.1, "here:1")
+        rows = {name: values.ravel() for name, values in run_cell(small_study, cells[0]).items()}
+        half.add(np.array([0]), rows, np.array([0.1]), "here:1")
     with pytest.warns(StudyWarning, match="not finished"):
         found = summarise(tmp_path / "half")
     assert np.isfinite(found.values["mse_median"]).sum() == np.count_nonzero(found.values["trials"]) > 0

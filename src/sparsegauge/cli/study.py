@@ -48,11 +48,14 @@ def run(
         str | None,
         typer.Option("--dask", metavar="ADDRESS|local", help="Run on this Dask cluster, or start a local one."),
     ] = None,
+    retry_failed: Annotated[
+        bool, typer.Option("--retry-failed", help="Try cells again that ended every worker that computed them.")
+    ] = False,
     quiet: Quiet = False,
 ) -> None:
     """Compute what the store has not got yet; Ctrl-C stops, and the same command goes on.
 
-    Exit codes: 0 finished, 1 stopped by Ctrl-C, 2 an error.
+    Exit codes: 0 finished, 1 stopped by Ctrl-C or finished but for cells that failed, 2 an error.
     """
     with _bar(quiet) as show, _warnings_as_lines(), _executor(workers, dask) as executor:
         from ..study.plan import Study
@@ -60,23 +63,27 @@ def run(
 
         planned = Study.from_toml(plan)
         try:
-            status = run_study(planned, store, executor=executor, progress=show)
+            status = run_study(planned, store, executor=executor, progress=show, retry_failed=retry_failed)
         except KeyboardInterrupt:
             print(f"sparsegauge: stopped; the same command goes on from what is in {printable(store)}", file=sys.stderr)
             raise typer.Exit(1) from None
     if not quiet:
         print(_line(status))
+    if status.failed:
+        raise typer.Exit(1)
 
 
 @study.command(epilog="Example: sparsegauge study status smoke")
 def status(store: StoreArgument) -> None:
-    """Tell how far a study is, how fast it goes, and which parts of its store are damaged."""
+    """Tell how far a study is, how fast it goes, which parts of its store are damaged and which cells failed."""
     from ..study.store import study_status
 
     found = study_status(store)
     print(_line(found))
     for part in found.damaged:
         print(f"{printable(part)}; running the study again repairs it")
+    for cell in found.failed:
+        print(f"failed: {printable(cell)}; --retry-failed tries it again")
     if len(found.versions) > 1:
         print("computed with several versions, which may round otherwise:")
         print("\n".join(f"  {printable(versions)}" for versions in found.versions))
@@ -150,6 +157,8 @@ def _line(status: StudyProgress) -> str:
     if status.done < status.total:
         words += [f"{status.rate:,.3g} a second", f"{_duration(status.seconds_left)} left"] if status.rate > 0 else []
         words += [] if status.running else ["not running"]
+    if status.failed:
+        words.append(f"{len(status.failed)} cell{'s' if len(status.failed) > 1 else ''} failed")
     return ", ".join(words)
 
 

@@ -10,14 +10,14 @@ import dataclasses
 import functools
 import itertools
 import math
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from ..errors import Damaged
+from ..errors import Damaged, InvalidInput
 from ..recovery.solver import Solver
 
 RECONSTRUCTIONS_PER_UNIT = 256  # about: what a crash may cost, and what Ctrl-C waits for
@@ -120,6 +120,11 @@ def label_value(name: str, value: Any) -> str:
     return f"{symbol} = {text}" if symbol else text
 
 
+def shorten_list(values: Sequence[Any]) -> str:
+    """Return the first values in words: "1, 2, 3, 4, 5 and 95 more"."""
+    return ", ".join(map(str, values[:5])) + (f" and {len(values) - 5} more" if len(values) > 5 else "")
+
+
 @dataclass(frozen=True)
 class Axis:
     """One axis of a grid: a kind, and its values in the order of the table.
@@ -161,6 +166,15 @@ class Axis:
     def position(self, value: Any) -> int:
         """Return where a value stands among those of the axis."""
         return self._positions[value]
+
+    def at(self, wanted: Iterable[Any]) -> Axis:
+        """Return the axis with some of its values alone, in their order."""
+        chosen = set(wanted)
+        strange = [value for value in chosen if value not in self._positions]
+        if strange or not chosen:
+            came = f"has no {strange[0]!r}" if strange else "must keep at least one value"
+            raise InvalidInput(f"{self.name} {came}; it has {shorten_list(self.values)}")
+        return dataclasses.replace(self, values=tuple(value for value in self.values if value in chosen))
 
     def codes(self, column: NDArray[Any]) -> NDArray[np.intp]:
         """Return the position of each value of a column; the inverse of `column`."""
@@ -233,17 +247,36 @@ class Grid:
         return tuple(len(axis.values) for axis in self.shared)
 
     @property
+    def seeded_shape(self) -> tuple[int, ...]:
+        """How many values each seeded axis has."""
+        return tuple(len(axis.values) for axis in self.seeded)
+
+    @property
     def total(self) -> int:
         """How many reconstructions there are."""
         return math.prod(self.shape)
 
+    @functools.cached_property
+    def edges(self) -> NDArray[np.intp]:
+        """Where the trials of a combination of seeded values are cut into work units, evenly; from 0 to `repeats`."""
+        most = max(1, RECONSTRUCTIONS_PER_UNIT // math.prod(self.shared_shape))
+        return np.linspace(0, self.repeats, math.ceil(self.repeats / most) + 1).astype(np.intp)
+
     def cells(self) -> Iterator[Cell]:
         """Yield the work units, in the order of the table; trials of a large cell are shared out evenly."""
-        most = max(1, RECONSTRUCTIONS_PER_UNIT // math.prod(self.shared_shape))
-        edges = np.linspace(0, self.repeats, math.ceil(self.repeats / most) + 1).astype(int).tolist()
+        edges = self.edges.tolist()
         for values in itertools.product(*(axis.values for axis in self.seeded)):
             for first, last in itertools.pairwise(edges):
                 yield Cell(values, first, last - first)
+
+    def at(self, where: Mapping[str, Any]) -> Grid:
+        """Return the grid of some values alone: one value or several of each axis that is named."""
+        axes = {axis.name: axis for axis in self.axes}
+        for name, wanted in where.items():
+            if name not in axes:
+                raise InvalidInput(f"there is no axis {name!r}; the axes are {', '.join(axes)}")
+            axes[name] = axes[name].at((wanted,) if isinstance(wanted, str) or not np.iterable(wanted) else wanted)
+        return Grid(tuple(axes.values()), self.repeats)
 
     def describe(self, cell: Cell) -> str:
         """Return a cell in words."""

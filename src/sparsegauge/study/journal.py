@@ -14,7 +14,6 @@ from __future__ import annotations
 import hashlib
 import os
 import secrets
-from collections.abc import Iterable
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -77,10 +76,3 @@ def listed_parts(directory: Path, fingerprint: str) -> set[str]:
             chain = words[2]
             found.add(words[0])
     return found
-
-
-def unlisted_parts(directory: Path, fingerprint: str, places: Iterable[str]) -> tuple[str, ...]:
-    """Return the parts that no journal lists: copied from elsewhere without their journal, or forged."""
-    listed = listed_parts(directory, fingerprint)
-    names = (f"{place}/{path.name}" for place in places for path in (directory / place).glob("part-*.parquet"))
-    return tuple(sorted(name for name in names if name not in listed))

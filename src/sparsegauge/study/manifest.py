@@ -16,8 +16,9 @@ from typing import Any
 
 from .. import __version__, _compiled
 from ..errors import InvalidInput, StaleStudy, StudyWarning
-from .axes import Grid
+from .axes import Grid, shorten_list
 from .disk import write_to_store
+from .failures import FAILED
 from .journal import FOLDER
 from .plan import Study
 
@@ -129,7 +130,7 @@ def _refuse_another_study(directory: Path, manifest: Manifest, study: Study) -> 
 
 
 def _refuse_other_files(directory: Path) -> None:
-    others = {entry.name for entry in directory.iterdir()} - {"lock", FOLDER, *PLACES}
+    others = {entry.name for entry in directory.iterdir()} - {"lock", FAILED, FOLDER, *PLACES}
     others = {name for name in others if not name.endswith(".tmp")}
     if others:
         raise InvalidInput(f"{directory} holds other files ({min(others)}); a store wants a directory of its own")
@@ -145,7 +146,9 @@ def differences(before: Mapping[str, Any], after: Mapping[str, Any], prefix: str
         elif isinstance(old, list) and isinstance(new, list) and old != new and set(old) != set(new):
             gone, came = [value for value in old if value not in new], [value for value in new if value not in old]
             words = [
-                f"{_few(values)} {where} only" for values, where in ((gone, "in the store"), (came, "now")) if values
+                f"{shorten_list(values)} {where} only"
+                for values, where in ((gone, "in the store"), (came, "now"))
+                if values
             ]
             found.append(f"{prefix}{key}: {', '.join(words)}")
         elif old != new:
@@ -153,9 +156,5 @@ def differences(before: Mapping[str, Any], after: Mapping[str, Any], prefix: str
     return found
 
 
-def _few(values: list[Any]) -> str:
-    return ", ".join(map(str, values[:5])) + (f" and {len(values) - 5} more" if len(values) > 5 else "")
-
-
 def _shown(value: Any) -> str:
-    return "nothing" if value is None else _few(value) if isinstance(value, list) else repr(value)
+    return "nothing" if value is None else shorten_list(value) if isinstance(value, list) else repr(value)

@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 import hashlib
-import math
-import time
-from collections.abc import Callable, Mapping
+import json
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -16,9 +15,11 @@ from numpy.typing import NDArray
 from .._platform.extras import import_extra
 from .._platform.locks import read_regular
 from ..errors import Damaged, NotRegularFile
-from .axes import Cell, Columns, Grid
+from .axes import RECONSTRUCTIONS_PER_UNIT, Columns, Grid
+from .units import Numbers, Units
 
 MEASURED = {"mse": "float64", "relative_error": "float64", "success": "bool", "nit": "int64"}
+NAMES = "part-*.parquet"
 
 NEEDS = "a study"
 
@@ -32,9 +33,9 @@ class Results:
     values: Columns
 
     @classmethod
-    def empty(cls, grid: Grid) -> Results:
-        """Return results of which nothing is there yet."""
-        values = {name: np.zeros(grid.shape, dtype) for name, dtype in MEASURED.items()}
+    def empty(cls, grid: Grid, measured: Iterable[str] = tuple(MEASURED)) -> Results:
+        """Return results of which nothing is there yet; some of the measured columns, or all."""
+        values = {name: np.zeros(grid.shape, MEASURED[name]) for name in measured}
         return cls(grid, np.zeros(grid.shape, bool), values)
 
     @property
@@ -42,65 +43,91 @@ class Results:
         """How many reconstructions are there."""
         return int(np.count_nonzero(self.present))
 
-    def missing(self) -> list[Cell]:
-        """Return the work units of which anything is missing, in the order of `grid.cells()`.
-
-        All cells share their trials out alike, so that the grid is looked at once and not once per cell.
-        """
-        cells, axes = list(self.grid.cells()), self.grid.axes
-        per_combination = len(cells) // math.prod(len(axis.values) for axis in self.grid.seeded)
-        starts = [cell.first for cell in cells[:per_combination]]
-        complete = self.present.all(axis=tuple(i for i, axis in enumerate(axes) if not axis.kind.is_seeded))
-        finished = np.logical_and.reduceat(complete, starts, axis=-1).ravel()
-        return [cells[i] for i in np.flatnonzero(~finished).tolist()]
-
-    def template(self) -> Columns:
-        """Return rows with the names and types that rows must have."""
-        first = next(self.grid.cells())
-        shape = (*self.grid.shared_shape, first.trials)
-        return rows_of(self.grid, first, {name: np.zeros(shape, dtype) for name, dtype in MEASURED.items()})
-
-    def put(self, rows: Columns) -> int:
-        """Put rows into their places, where a row that comes twice is there once; return how many are new."""
+    def put(self, rows: Columns) -> None:
+        """Put rows into their places, where a row that comes twice is there once."""
         place = self.grid.codes(rows)
-        new = int(np.count_nonzero(~self.present[place]))
         self.present[place] = True
         for name, array in self.values.items():
             array[place] = rows[name]
-        return new
 
 
-def rows_of(grid: Grid, cell: Cell, measured: Columns) -> Columns:
-    """Return a work unit's arrays of the shape (shared axes, trial) as columns."""
-    axes = grid.columns(cell)
-    count = len(axes["trial"])
-    return axes | {name: np.asarray(measured[name], dtype).reshape(count) for name, dtype in MEASURED.items()}
+@dataclass(frozen=True)
+class Facts:
+    """What the footer of a part says about its content.
 
-
-def timing_of(
-    grid: Grid, cell: Cell, seconds: float, worker: str, session: float, versions: Mapping[str, str]
-) -> Columns:
-    """Return one row for a work unit: who computed it, with which versions, and how long it took.
-
-    `session` is when the run began, `finished` when the unit came back.
+    Parameters
+    ----------
+    rows : int
+        How many rows it has.
+    about : mapping
+        What the writer noted: the work units of results, the sessions and versions of timings, and which parts it
+        replaces. Empty if it noted nothing.
     """
-    zero = np.zeros(1, np.intp)
-    where = zip(grid.seeded, cell.values, strict=True)
-    return {
-        **{axis.name: axis.column(zero + axis.position(value)) for axis, value in where},
-        "first_trial": np.array([cell.first]),
-        "trials": np.array([cell.trials]),
-        "seconds": np.array([seconds]),
-        "worker": np.array([worker], object),
-        "versions": np.array([", ".join(f"{name} {value}" for name, value in versions.items())], object),
-        "session": np.array([session]),
-        "finished": np.array([time.time()]),
-    }
+
+    rows: int
+    about: Mapping[str, Any]
+
+    @property
+    def replaces(self) -> tuple[str, ...]:
+        """The names of the parts whose rows this part has taken over."""
+        return tuple(self.about.get("replaces", ()))
+
+    def unit_numbers(self, units: Units) -> Numbers | None:
+        """Return the units of a part of results in the order of its rows; None if it does not say."""
+        if self.about.get("reconstructions_per_unit") != RECONSTRUCTIONS_PER_UNIT:
+            return None
+        runs = [np.arange(first, last) for first, last in self.about["units"]]
+        numbers = np.concatenate(runs) if runs else np.zeros(0, np.intp)
+        if not np.all((numbers >= 0) & (numbers < units.count)) or units.sizes(numbers).sum() != self.rows:
+            return None
+        return numbers
 
 
-def empty_timings(grid: Grid) -> Columns:
+def note_units(numbers: Numbers) -> dict[str, Any]:
+    """Return what the footer of a part says about its units; neighbours are one pair (first, last + 1)."""
+    cuts = np.flatnonzero(np.diff(numbers) != 1) + 1
+    runs = [[int(run[0]), int(run[-1]) + 1] for run in np.split(numbers, cuts) if len(run)]
+    return {"reconstructions_per_unit": RECONSTRUCTIONS_PER_UNIT, "units": runs}
+
+
+def result_columns(units: Units, numbers: Numbers, measured: Mapping[str, Any]) -> Columns:
+    """Return the rows of some units as columns; `measured` holds one array per column, one unit after the other."""
+    columns = units.columns(numbers)
+    return columns | {name: np.asarray(measured[name], dtype) for name, dtype in MEASURED.items()}
+
+
+def empty_results(units: Units) -> Columns:
+    """Return the columns of results without rows."""
+    return result_columns(units, np.zeros(0, np.intp), dict.fromkeys(MEASURED, ()))
+
+
+@dataclass(frozen=True)
+class Timings:
+    """Some work units of one worker: how long each took, in which session, and when they came back."""
+
+    numbers: Numbers
+    seconds: NDArray[np.float64]
+    worker: str
+    versions: str
+    session: float
+    finished: float
+
+    def columns(self, units: Units) -> Columns:
+        """Return one row per unit."""
+        count = len(self.numbers)
+        words = {"worker": self.worker, "versions": self.versions}
+        times = {"session": self.session, "finished": self.finished}
+        return {
+            **units.seeded_columns(self.numbers),
+            "seconds": self.seconds,
+            **{name: np.full(count, word, object) for name, word in words.items()},
+            **{name: np.full(count, value) for name, value in times.items()},
+        }
+
+
+def empty_timings(units: Units) -> Columns:
     """Return the columns of timings without rows."""
-    return {name: column[:0] for name, column in timing_of(grid, next(grid.cells()), 0.0, "", 0.0, {}).items()}
+    return Timings(np.zeros(0, np.intp), np.zeros(0), "", "", 0.0, 0.0).columns(units)
 
 
 def join_columns(columns: list[Columns]) -> Columns:
@@ -108,57 +135,87 @@ def join_columns(columns: list[Columns]) -> Columns:
     return {name: np.concatenate([rows[name] for rows in columns]) for name in columns[0]}
 
 
-def encode_part(columns: Columns, fingerprint: str) -> bytes:
-    """Return columns as the content of a part."""
-    arrow, parquet = import_extra("pyarrow", NEEDS), import_extra("pyarrow.parquet", NEEDS)
-    table = arrow.table({name: _arrow_column(arrow, column) for name, column in columns.items()})
-    sink = arrow.BufferOutputStream()
-    parquet.write_table(table.replace_schema_metadata({"study": fingerprint}), sink, compression="zstd")
-    return bytes(sink.getvalue())
+def to_table(columns: Columns) -> Any:
+    """Return columns as a pyarrow table."""
+    arrow = import_extra("pyarrow", NEEDS)
+    return arrow.table({name: _arrow_column(arrow, column) for name, column in columns.items()})
 
 
 def _arrow_column(arrow: Any, column: NDArray[Any]) -> Any:
     return arrow.array(column.tolist(), arrow.string()) if column.dtype == object else arrow.array(column)
 
 
-def read_parts(
-    directory: Path, place: str, template: Columns, fingerprint: str, take: Callable[[Columns], Any]
-) -> dict[str, str]:
-    """Call `take` with the columns of every part that can be trusted; return the others, with the reason."""
-    damaged = {}
-    for path in sorted((directory / place).glob("part-*.parquet")):
-        try:
-            take(_read_part(path, template, fingerprint))
-        except FileNotFoundError:
-            continue  # a writer set it aside meanwhile
-        except Damaged as error:
-            damaged[f"{place}/{path.name}"] = str(error)
-    return damaged
-
-
-def _read_part(path: Path, template: Columns, fingerprint: str) -> Columns:
-    """Return a part's columns, with the names and types of the template."""
+def encode_part(table: Any, fingerprint: str, about: Mapping[str, Any]) -> bytes:
+    """Return a pyarrow table as the content of a part."""
     arrow, parquet = import_extra("pyarrow", NEEDS), import_extra("pyarrow.parquet", NEEDS)
-    try:
-        data = read_regular(path)
-    except NotRegularFile as error:
-        raise Damaged(str(error)) from error
-    if part_name(data) != path.name:
-        raise Damaged("is damaged (its content does not have the checksum in its name)")
-    try:
-        table = parquet.ParquetFile(arrow.BufferReader(data)).read(use_threads=False)  # parts are small
-    except (arrow.ArrowException, OSError) as error:
-        raise Damaged(f"is no Parquet file ({' '.join(str(error).split())[:100]})") from error
-    if (table.schema.metadata or {}).get(b"study") != fingerprint.encode():
-        raise Damaged("belongs to another study")
-    expected = {name: str(_arrow_column(arrow, column).type) for name, column in template.items()}
-    if {name: str(table.schema.field(name).type) for name in table.column_names} != expected:
-        raise Damaged(f"has the columns {table.column_names} and not {list(expected)}, or of other types")
-    if any(column.null_count for column in table.columns):
-        raise Damaged("has empty entries")
-    return {name: table[name].to_numpy() for name in expected}
+    sink = arrow.BufferOutputStream()
+    words = {"study": fingerprint, "about": json.dumps(about)}
+    parquet.write_table(table.replace_schema_metadata(words), sink, compression="zstd")
+    return bytes(sink.getvalue())
 
 
 def part_name(data: bytes) -> str:
     """Return the name of a part, which is its checksum: the same rows are the same part."""
     return f"part-{hashlib.sha256(data).hexdigest()[:24]}.parquet"
+
+
+@dataclass(frozen=True)
+class PartReader:
+    """Reads the parts of one place of a store, and knows what they must look like.
+
+    Parameters
+    ----------
+    folder : Path
+        Where the parts are.
+    template : mapping
+        Columns without rows, with the names and types that parts must have.
+    fingerprint : str
+        Of the study that they must belong to.
+    """
+
+    folder: Path
+    template: Columns
+    fingerprint: str
+
+    def names(self) -> set[str]:
+        """Return the names of all files that look like parts."""
+        return {path.name for path in self.folder.glob(NAMES)}
+
+    def facts(self, name: str) -> Facts:
+        """Check a part's checksum, study and columns, and return what its footer says; the rows are not decoded."""
+        file = self._open(name)
+        words = (file.schema_arrow.metadata or {}).get(b"about", b"{}")
+        return Facts(file.metadata.num_rows, json.loads(words))
+
+    def table(self, name: str, columns: Iterable[str] | None = None) -> Any:
+        """Check a part and return its rows as a pyarrow table; some of its columns, or all."""
+        wanted = list(self.template) if columns is None else list(columns)
+        table = self._open(name).read(columns=wanted, use_threads=False)  # parts are small
+        if any(column.null_count for column in table.columns):
+            raise Damaged("has empty entries")
+        return table
+
+    def columns(self, name: str, columns: Iterable[str] | None = None) -> Columns:
+        """Check a part and return its rows as arrays."""
+        table = self.table(name, columns)
+        return {name: table[name].to_numpy() for name in table.column_names}
+
+    def _open(self, name: str) -> Any:
+        arrow, parquet = import_extra("pyarrow", NEEDS), import_extra("pyarrow.parquet", NEEDS)
+        try:
+            data = read_regular(self.folder / name)
+        except NotRegularFile as error:
+            raise Damaged(str(error)) from error
+        if part_name(data) != name:
+            raise Damaged("is damaged (its content does not have the checksum in its name)")
+        try:
+            file = parquet.ParquetFile(arrow.BufferReader(data))
+            schema = file.schema_arrow
+        except (arrow.ArrowException, OSError) as error:
+            raise Damaged(f"is no Parquet file ({' '.join(str(error).split())[:100]})") from error
+        if (schema.metadata or {}).get(b"study") != self.fingerprint.encode():
+            raise Damaged("belongs to another study")
+        expected = {name: str(_arrow_column(arrow, column).type) for name, column in self.template.items()}
+        if {name: str(schema.field(name).type) for name in schema.names} != expected:
+            raise Damaged(f"has the columns {schema.names} and not {list(expected)}, or of other types")
+        return file

@@ -1,14 +1,16 @@
-"""The store of a study: a directory of Parquet parts that are only ever added, and never half written.
+"""The store of a study: a directory of Parquet parts that are never half written.
 
     manifest.json                    the study, and the versions that worked on it
     journal/<run>.txt                which parts each run has written, with their checksums
     lock                             held by the one process that writes (an OS lock: it dies with its owner)
+    failed.json                      cells that ended every worker that computed them; only if there are any
     results/part-<checksum>.parquet  rows, finished work units in any order
     timings/part-<checksum>.parquet  how long they took: all that differs between two runs is in here
 
 A part is written under another name, synced, and renamed; so it is there as a whole or not at all. Its name is the
 checksum of its content, and inside it says which study it belongs to; so a part that was truncated, altered or brought
-from elsewhere is known at once, and its rows are computed again. To resume is to skip the rows that are there.
+from elsewhere is known at once, and its rows are computed again. To resume is to skip the rows that are there, which
+the parts' footers tell: no rows are decoded. Small parts are put together when there are many (`compaction`).
 """
 
 from __future__ import annotations
@@ -18,35 +20,42 @@ import math
 import os
 import time
 import warnings
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from os import PathLike
 from pathlib import Path
 
 import numpy as np
+from numpy.typing import NDArray
 
 from .._platform.extras import import_extra
 from .._platform.writing import make_directory, sync_directory
 from ..errors import StudyWarning
-from .axes import Cell, Columns
+from .axes import Columns
+from .compaction import choose_group, merge_results, merge_timings, mergeable
+from .coverage import Coverage
 from .disk import Lock, is_locked, refuse_links, write_to_store
-from .journal import FOLDER, Journal, unlisted_parts
+from .failures import FAILED, Failures
+from .inventory import Inspected, Sessions, begin_again, read_rows, take_inventory
+from .journal import FOLDER, Journal
 from .manifest import MANIFEST, PLACES, Manifest, versions_here
 from .parts import (
     NEEDS,
-    Results,
+    Facts,
+    Timings,
     empty_timings,
     encode_part,
     join_columns,
+    note_units,
     part_name,
-    read_parts,
-    rows_of,
-    timing_of,
+    result_columns,
+    to_table,
 )
 from .plan import Study
+from .units import Numbers, Units
 
 SHARE, SHORTEST, LONGEST = 0.02, 0.2, 10.0  # a part holds the last 2 % of a run, in these seconds: what a kill may cost
-MOST_ROWS = 100_000  # in one part
+MOST_ROWS = 250_000  # in one part
 
 
 @dataclass(frozen=True)
@@ -76,11 +85,15 @@ class Store:
 
     path: Path
     manifest: Manifest
-    results: Results
+    coverage: Coverage
+    failures: Failures
     journal: Journal
+    places: dict[str, Inspected]
     session: float = field(default_factory=time.time)
-    _rows: list[Columns] = field(default_factory=list)
-    _timings: list[Columns] = field(default_factory=list)
+    _parts: dict[str, dict[str, Facts]] = field(default_factory=dict)  # that may be put together
+    _numbers: list[Numbers] = field(default_factory=list)
+    _measured: list[Columns] = field(default_factory=list)
+    _timings: list[Timings] = field(default_factory=list)
     _waiting: int = 0
     _opened: float = field(default_factory=time.monotonic)
     _written: float = field(default_factory=time.monotonic)
@@ -92,48 +105,107 @@ class Store:
         import_extra("pyarrow", NEEDS)
         directory = Path(path)
         make_directory(directory)
-        refuse_links(directory, (MANIFEST, FOLDER, *PLACES))
+        refuse_links(directory, (MANIFEST, FOLDER, FAILED, *PLACES))
         with Lock(directory):
             manifest = Manifest.open(directory, study)
             _sweep(directory)
-            results, damaged = _read_results(directory, manifest)
-            _set_aside(directory, damaged | _read_timings(directory, manifest)[1])
-            store = cls(directory, manifest, results, Journal(directory, manifest.fingerprint))
+            held = take_inventory(directory, manifest)
+            _set_aside(directory, held.damaged)
+            for place, found in held.places.items():
+                _delete(directory / place, found.replaced)
+            units = held.coverage.units
+            store = cls(
+                directory,
+                manifest,
+                held.coverage,
+                Failures.read(directory, units),
+                Journal(directory, manifest.fingerprint),
+                held.places,
+                _parts={place: mergeable(found.own, units) for place, found in held.places.items()},
+            )
             try:
                 yield store
             finally:
                 store.flush()
 
-    def add(
-        self, cell: Cell, measured: Columns, seconds: float, worker: str, versions: Mapping[str, str] | None = None
-    ) -> int:
-        """Add a finished work unit, as arrays of the shape (shared axes, trial), and write a part when it is time to.
+    @property
+    def units(self) -> Units:
+        """The work units of the study, by their numbers."""
+        return self.coverage.units
 
-        `versions` are those of the worker that computed it; by default those of this process. Returns how many rows
-        were not there before.
+    def add(
+        self,
+        numbers: Numbers,
+        measured: Columns,
+        seconds: NDArray[np.float64],
+        worker: str,
+        versions: Mapping[str, str] | None = None,
+    ) -> int:
+        """Add finished work units, and write a part when it is time to; return how many rows were not there before.
+
+        Parameters
+        ----------
+        numbers : ndarray of int
+            Which units, each once.
+        measured : mapping of str to ndarray
+            One value per row and column, one unit after the other, each in the order (shared axes, trial).
+        seconds : ndarray
+            How long each unit took.
+        worker : str
+            Who computed them.
+        versions : mapping, optional
+            Of that worker; by default those of this process.
         """
-        rows = rows_of(self.manifest.grid, cell, measured)
-        new = self.results.put(rows)
-        self._rows.append(rows)
-        versions = versions or versions_here()
-        self._timings.append(timing_of(self.manifest.grid, cell, seconds, worker, self.session, versions))
+        words = ", ".join(f"{name} {value}" for name, value in (versions or versions_here()).items())
+        new = self.coverage.add_units(numbers)
+        self._numbers.append(numbers)
+        self._measured.append(measured)
+        self._timings.append(Timings(numbers, seconds, worker, words, self.session, time.time()))
+        if self.failures.reasons:
+            self.failures.clear(set(numbers.tolist()))
         now = time.monotonic()
         due = now - self._written >= min(max(SHARE * (now - self._opened), SHORTEST), LONGEST)
-        self._waiting += len(rows["trial"])
+        self._waiting += len(measured["mse"])
         if due or self._waiting >= MOST_ROWS:
             self.flush()
         return new
 
     def flush(self) -> None:
         """Write what was added. Interrupted and called again, it writes the same parts again, under the same names."""
-        if not self._rows:
+        if not self._numbers:
             return
-        for place, columns in (("results", self._rows), ("timings", self._timings)):
-            data = encode_part(join_columns(columns), self.manifest.fingerprint)
-            name = f"{place}/{part_name(data)}"
-            self.journal.note(name, data)
-            write_to_store(self.path / name, data)
-        self._rows, self._timings, self._waiting, self._written = [], [], 0, time.monotonic()
+        numbers = np.concatenate(self._numbers)
+        rows = result_columns(self.units, numbers, join_columns(self._measured))
+        timings = join_columns([some.columns(self.units) for some in self._timings])
+        self._write("results", rows, note_units(numbers))
+        self._write("timings", timings, Sessions.of(timings).note())
+        self._numbers, self._measured, self._timings, self._waiting = [], [], [], 0
+        self._written = time.monotonic()
+        for place in PLACES:
+            self._put_together(place)
+
+    def _write(self, place: str, columns: Columns, about: dict[str, object]) -> None:
+        data = encode_part(to_table(columns), self.manifest.fingerprint, about)
+        self._parts[place][self._save(place, data)] = Facts(len(next(iter(columns.values()))), about)
+
+    def _save(self, place: str, data: bytes) -> str:
+        name = part_name(data)
+        self.journal.note(f"{place}/{name}", data)
+        write_to_store(self.path / place / name, data)
+        return name
+
+    def _put_together(self, place: str) -> None:
+        """Put some small parts of one place together, if there are many."""
+        parts, reader = self._parts[place], self.places[place].reader
+        names = choose_group(parts)
+        if not names:
+            return
+        results = place == "results"
+        merged = merge_results(reader, parts, names, self.units) if results else merge_timings(reader, parts, names)
+        name = self._save(place, merged.data)
+        kept = {old: facts for old, facts in parts.items() if old not in merged.old}
+        self._parts[place] = kept | {name: merged.facts}
+        _delete(self.path / place, merged.old)
 
 
 def _sweep(directory: Path) -> None:
@@ -145,6 +217,11 @@ def _sweep(directory: Path) -> None:
     sync_directory(directory)
 
 
+def _delete(folder: Path, names: Iterable[str]) -> None:
+    for name in names:
+        (folder / name).unlink(missing_ok=True)
+
+
 def _set_aside(directory: Path, damaged: Mapping[str, str]) -> None:
     for name, reason in damaged.items():
         os.replace(directory / name, directory / f"{name}.damaged")
@@ -152,48 +229,33 @@ def _set_aside(directory: Path, damaged: Mapping[str, str]) -> None:
         warnings.warn(f"{directory / name} {reason}; {what}", StudyWarning, stacklevel=6)
 
 
-def _read_results(directory: Path, manifest: Manifest) -> tuple[Results, dict[str, str]]:
-    results = Results.empty(manifest.grid)
-    damaged = read_parts(directory, "results", results.template(), manifest.fingerprint, results.put)
-    return results, damaged
-
-
-def _read_timings(directory: Path, manifest: Manifest) -> tuple[Columns, dict[str, str]]:
-    timings = [empty_timings(manifest.grid)]
-    damaged = read_parts(directory, "timings", timings[0], manifest.fingerprint, timings.append)
-    return join_columns(timings), damaged
-
-
-def read_results(path: str | PathLike[str]) -> tuple[Results, dict[str, str]]:
-    """Read what a store holds, whether or not somebody is writing to it; and the damaged parts, with what ails them."""
-    return _read_results(Path(path), Manifest.read(Path(path)))
-
-
 def read_timings(path: str | PathLike[str]) -> Columns:
-    """Read one row per work unit, by when it was finished; a unit that had to be computed again is there again."""
-    timings, _ = _read_timings(Path(path), Manifest.read(Path(path)))
-    order = np.argsort(timings["finished"], kind="stable")
-    return {name: column[order] for name, column in timings.items()}
+    """Return one row per work unit, by when it was finished; a unit that had to be computed again is there again."""
+    directory = Path(path)
+    manifest = Manifest.read(directory)
+
+    def read() -> list[Columns]:
+        timings = [empty_timings(Units(manifest.grid))]
+        read_rows(directory, manifest, "timings", timings.append)
+        return timings
+
+    joined = join_columns(begin_again(read))
+    order = np.argsort(joined["finished"], kind="stable")
+    return {name: column[order] for name, column in joined.items()}
 
 
 def study_status(path: str | PathLike[str]) -> Progress:
-    """Tell how far the study of a store is, how fast it goes, and which parts are damaged."""
+    """Return how far the study of a store is, how fast it goes, which parts are damaged and which cells failed."""
     directory = Path(path)
     manifest = Manifest.read(directory)
-    results, damaged = _read_results(directory, manifest)
-    timings, also = _read_timings(directory, manifest)
-    named = tuple(f"{name} {reason}" for name, reason in (damaged | also).items())
-    rate = _rate(timings) * math.prod(manifest.grid.shared_shape)
-    unlisted = unlisted_parts(directory, manifest.fingerprint, PLACES)
-    versions = tuple(sorted(set(timings["versions"].tolist())))
-    running = is_locked(directory)
-    return Progress(results.done, manifest.grid.total, rate, named, running, unlisted, versions=versions)
-
-
-def _rate(timings: Columns) -> float:
-    """Return trials per second in the latest run; nan before the first."""
-    if not len(timings["session"]):
-        return float("nan")
-    session = timings["session"].max()
-    latest = timings["session"] == session
-    return float(timings["trials"][latest].sum() / max(timings["finished"][latest].max() - session, 1e-3))
+    held = begin_again(lambda: take_inventory(directory, manifest))
+    return Progress(
+        held.coverage.done,
+        manifest.grid.total,
+        held.sessions.rate * math.prod(manifest.grid.shared_shape),
+        tuple(f"{name} {reason}" for name, reason in held.damaged.items()),
+        is_locked(directory),
+        held.unlisted,
+        Failures.read(directory, held.coverage.units).describe(),
+        tuple(sorted(held.sessions.versions)),
+    )

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import warnings
+from collections.abc import Mapping, Sequence
 from os import PathLike
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -13,8 +14,12 @@ from numpy.typing import NDArray
 from .._platform.extras import import_extra
 from .._platform.writing import draft_of
 from ..errors import InvalidInput, StudyWarning
-from .parts import NEEDS, Results
-from .store import read_results, read_timings
+from .axes import Grid
+from .inventory import begin_again, read_rows
+from .lazy_tables import RowsOfGrid, frame_of, scan_study, warn_of_damage
+from .manifest import Manifest
+from .parts import MEASURED, NEEDS, Results
+from .store import read_timings
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -24,7 +29,13 @@ AVERAGED = ("mse", "relative_error", "nit")
 FORMATS = (".parquet", ".csv", ".nc")
 
 
-def load_study(store: str | PathLike[str]) -> pd.DataFrame:
+def load_study(
+    store: str | PathLike[str],
+    *,
+    columns: Sequence[str] | None = None,
+    where: Mapping[str, Any] | None = None,
+    lazy: bool = False,
+) -> pd.DataFrame:
     """Return the results of a study as a tidy table: one row per combination of the axes and trial.
 
     The columns are the study's axes (`distributions`, `nonzeros`, `measurements`, and `noise_db`, `solver`, options of
@@ -36,20 +47,50 @@ def load_study(store: str | PathLike[str]) -> pd.DataFrame:
     ----------
     store : path
         The directory that `run_study` wrote to.
+    columns : sequence of str, optional
+        Which columns, in this order; all by default.
+    where : mapping of str to values, optional
+        One value or several of some axes, such as ``{"distributions": "normal", "orders": [1, 2]}``; other rows are
+        left out, and no memory is taken for them.
+    lazy : bool
+        Return a ``dask.dataframe.DataFrame`` that reads one part of the store at a time, when it is asked for. Its rows
+        are in the order of the parts.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> import sparsegauge as sg
+    >>> study = sg.Study(
+    ...     n=20, distributions=["normal", "uniform"], nonzeros=[2], measurements=[8, 12], signs="random",
+    ...     solver=sg.OMP(), repeats=3, seed=0,
+    ... )
+    >>> with tempfile.TemporaryDirectory() as store:
+    ...     done = sg.run_study(study, store).done
+    ...     table = sg.load_study(store, columns=["distributions", "trial", "success"], where={"measurements": 12})
+    >>> table.shape
+    (6, 3)
     """
-    pandas = import_extra("pandas", NEEDS)
-    results = read(store)
+    import_extra("pandas", NEEDS)
+    directory = Path(store)
+    manifest = Manifest.read(directory)
+    grid = manifest.grid.at(where or {})
+    chosen = _check_columns(columns, [*grid.coordinates, *MEASURED])
+    if lazy:
+        return scan_study(directory, manifest, grid, chosen)
+    results = read(store, grid, [name for name in MEASURED if name in chosen])
     *codes, trial = np.nonzero(results.present)
-    columns: dict[str, Any] = {}
-    for axis, places in zip(results.grid.axes, codes, strict=True):
-        is_named = axis.kind.dtype is object  # words keep the order of the study
-        categories = [str(value) for value in axis.values]
-        columns[axis.name] = (
-            pandas.Categorical.from_codes(places, categories=categories) if is_named else axis.column(places)
-        )
-    columns["trial"] = trial
-    columns |= {name: array[results.present] for name, array in results.values.items()}
-    return pandas.DataFrame(columns)
+    frame = frame_of(grid, (*codes, trial), {name: array[results.present] for name, array in results.values.items()})
+    return frame[chosen]
+
+
+def _check_columns(columns: Sequence[str] | None, known: list[str]) -> list[str]:
+    if columns is None:
+        return known
+    chosen = [columns] if isinstance(columns, str) else list(columns)
+    strange = [name for name in chosen if name not in known]
+    if strange or not chosen or len(set(chosen)) < len(chosen):
+        raise InvalidInput(f"columns must be some of {', '.join(known)}, each once, got {columns!r:.80}")
+    return chosen
 
 
 def study_dataset(store: str | PathLike[str]) -> xr.Dataset:
@@ -136,11 +177,23 @@ def check_format(path: Path) -> None:
         raise InvalidInput(f"{path} must end in {', '.join(FORMATS[:-1])} or {FORMATS[-1]}")
 
 
-def read(store: str | PathLike[str]) -> Results:
-    """Return everything that can be trusted, with a `StudyWarning` about the rest."""
-    results, damaged = read_results(store)
-    for name, reason in damaged.items():
-        warnings.warn(f"{Path(store) / name} {reason}; run the study again to mend it", StudyWarning, stacklevel=3)
+def read(store: str | PathLike[str], grid: Grid | None = None, measured: Sequence[str] = tuple(MEASURED)) -> Results:
+    """Return everything that can be trusted, with a `StudyWarning` about the rest.
+
+    `grid` is the part of the study's grid that is wanted, `measured` the columns besides the axes.
+    """
+    directory = Path(store)
+    manifest = Manifest.read(directory)
+    wanted = RowsOfGrid.of(manifest.grid, grid or manifest.grid)
+
+    def attempt() -> tuple[Results, dict[str, str]]:
+        results = Results.empty(wanted.part, measured)
+        columns = [*wanted.part.coordinates, *measured]
+        take = wanted.picked(results.put)
+        return results, read_rows(directory, manifest, "results", take, columns=columns, keep=wanted.may_hold)
+
+    results, damaged = begin_again(attempt)
+    warn_of_damage(directory, damaged)
     if results.done < results.grid.total:
         text = f"{store} is not finished: it has {results.done:,} of {results.grid.total:,} rows"
         warnings.warn(text, StudyWarning, stacklevel=3)
