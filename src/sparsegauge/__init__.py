@@ -60,6 +60,7 @@ _PUBLIC = {
         "tsallis",
     ),
     "metrics.curves": ("Lorenz", "effective_rank", "lorenz", "stable_rank"),
+    "metrics.error_bars": ("ConfidenceInterval", "confidence_interval", "standard_error"),
     "metrics.table": ("MetricTable",),
     "features": ("SparsityFeatures",),
     "normalise": ("CoefficientNormaliser", "normalised_gds"),

@@ -31,6 +31,9 @@ from .metrics.curves import Lorenz as Lorenz
 from .metrics.curves import effective_rank as effective_rank
 from .metrics.curves import lorenz as lorenz
 from .metrics.curves import stable_rank as stable_rank
+from .metrics.error_bars import ConfidenceInterval as ConfidenceInterval
+from .metrics.error_bars import confidence_interval as confidence_interval
+from .metrics.error_bars import standard_error as standard_error
 from .metrics.gds import gds_gradient as gds_gradient
 from .metrics.gds import gds_profile as gds_profile
 from .metrics.metric import Metric as Metric

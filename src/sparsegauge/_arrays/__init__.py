@@ -12,7 +12,7 @@ from .checks import (
     check_orders,
 )
 from .libraries import Library, library_of
-from .reductions import check_axes, merge_axes, over_signals
+from .reductions import check_axes, gather_signals, merge_axes, over_signals
 from .signal_rows import (
     Array,
     Indices,
@@ -42,6 +42,7 @@ __all__ = [
     "check_number",
     "check_order",
     "check_orders",
+    "gather_signals",
     "is_sparse",
     "library_of",
     "merge_axes",

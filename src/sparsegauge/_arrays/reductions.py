@@ -46,20 +46,40 @@ def over_signals(
     """Return the results of `measure`, one per signal, in the shape that the caller expects."""
     if weights is None and center is None and keepdims is False and type(axis) is not tuple:
         return over_one_axis(x, axis, nan_policy, measure)
+    if weights is not None or center is not None:
+        signals, finish = gather_signals(x, axis, nan_policy, keepdims, weights, center)
+        return finish(measure(signals))
+    if not isinstance(keepdims, bool | np.bool_):
+        raise InvalidInput(f"keepdims must be True or False, got {keepdims!r}")
+    array = x if is_sparse(x) or is_masked(x) else as_numbers(x)
+    axes = check_axes(axis, array.ndim, array.shape)
+    results = over_one_axis(*merge_axes(array, axes), nan_policy, measure)
+    if not keepdims:
+        return results
+    return np.reshape(results, tuple(1 if k in axes else n for k, n in enumerate(array.shape)))
+
+
+def gather_signals(
+    x: Any, axis: Any, nan_policy: str, keepdims: bool = False, weights: Any = None, center: str | None = None
+) -> tuple[Signals, Callable[[Array], Any]]:
+    """Return the signals of x, and what puts one result per signal into the shape that the caller expects."""
+    check_choice("nan_policy", nan_policy, NAN_POLICIES)
     if not isinstance(keepdims, bool | np.bool_):
         raise InvalidInput(f"keepdims must be True or False, got {keepdims!r}")
     array = x if is_sparse(x) or is_masked(x) else as_numbers(x)
     axes = check_axes(axis, array.ndim, array.shape)
     merged, along = merge_axes(array, axes)
-    if weights is not None or center is not None:
-        check_choice("nan_policy", nan_policy, NAN_POLICIES)
-        signals = _prepare(array, merged, along, axes, weights, center, nan_policy)
-        results = signals.restore(measure(signals))
+    if weights is None and center is None:
+        signals = as_signals(merged, axis=along, nan_policy=nan_policy)
     else:
-        results = over_one_axis(merged, along, nan_policy, measure)
-    if not keepdims:
-        return results
-    return np.reshape(results, tuple(1 if k in axes else n for k, n in enumerate(array.shape)))
+        signals = _prepare(array, merged, along, axes, weights, center, nan_policy)
+    shape = tuple(1 if k in axes else n for k, n in enumerate(array.shape))
+
+    def finish(results: Array) -> Any:
+        restored = signals.restore(results)
+        return np.reshape(restored, shape) if keepdims else restored
+
+    return signals, finish
 
 
 def check_axes(axis: Any, ndim: int, shape: tuple[int, ...]) -> tuple[int, ...]:

@@ -74,8 +74,9 @@ def subtract_mirrored(left: Array, right: Array, n: int) -> None:
 
 @inlined
 def add_pair_slopes_of(
-    c: Values, a0: int, a1: int, b0: int, b1: int, q: float, unit: float, low: int, terms: Matrix, out: Array, kind: int
-) -> None:
+    c: Values, a0: int, a1: int, b0: int, b1: int, q: float, side: float, unit: float, low: int, terms: Matrix,
+    out: Array, kind: int,
+) -> None:  # fmt: skip
     """Add to out[k - low] what the pairs of two runs, or inside one (a0 == b0), give to the slopes; a literal kind."""
     for j in range(b0, b1):
         point = c[j]
@@ -86,7 +87,7 @@ def add_pair_slopes_of(
             for i in range(n):
                 terms[1, i] = power_of((point - c[start + i]) * unit, q, kind)
             for i in range(n):
-                out[start + i - low] -= terms[1, i]
+                out[start + i - low] += side * terms[1, i]
             part = 0.0
             for i in range(n):
                 part += terms[1, i]
@@ -96,19 +97,20 @@ def add_pair_slopes_of(
 
 @kernel
 def add_pair_slopes(
-    c: Values, a0: int, a1: int, b0: int, b1: int, q: float, unit: float, low: int, terms: Matrix, out: Array, kind: int
-) -> None:
+    c: Values, a0: int, a1: int, b0: int, b1: int, q: float, side: float, unit: float, low: int, terms: Matrix,
+    out: Array, kind: int,
+) -> None:  # fmt: skip
     """Add to out[k - low] what the pairs of two runs, or inside one (a0 == b0), give to the slopes."""
     if kind == HALF:
-        add_pair_slopes_of(c, a0, a1, b0, b1, q, unit, low, terms, out, HALF)
+        add_pair_slopes_of(c, a0, a1, b0, b1, q, side, unit, low, terms, out, HALF)
     elif kind == THREE_HALVES:
-        add_pair_slopes_of(c, a0, a1, b0, b1, q, unit, low, terms, out, THREE_HALVES)
+        add_pair_slopes_of(c, a0, a1, b0, b1, q, side, unit, low, terms, out, THREE_HALVES)
     elif kind == FIVE_HALVES:
-        add_pair_slopes_of(c, a0, a1, b0, b1, q, unit, low, terms, out, FIVE_HALVES)
+        add_pair_slopes_of(c, a0, a1, b0, b1, q, side, unit, low, terms, out, FIVE_HALVES)
     elif kind == SEVEN_HALVES:
-        add_pair_slopes_of(c, a0, a1, b0, b1, q, unit, low, terms, out, SEVEN_HALVES)
+        add_pair_slopes_of(c, a0, a1, b0, b1, q, side, unit, low, terms, out, SEVEN_HALVES)
     else:
-        add_pair_slopes_of(c, a0, a1, b0, b1, q, unit, low, terms, out, REAL)
+        add_pair_slopes_of(c, a0, a1, b0, b1, q, side, unit, low, terms, out, REAL)
 
 
 @kernel
@@ -157,10 +159,13 @@ def evaluate(room: Matrix, polynomial: Array, degree: int, n: int) -> None:
 
 @entry
 def add_job_slopes(
-    work: Workspace, c: Values, q: float, unit: float, budget: float, jobs: IndexTable, first: int, last: int, low: int,
-    out: Array,
+    work: Workspace, c: Values, q: float, side: float, unit: float, budget: float, jobs: IndexTable, first: int,
+    last: int, low: int, out: Array,
 ) -> None:  # fmt: skip
-    """Add to out[k - low] what the interactions jobs[first:last] give to the slope at c_k."""
+    """Add to out[k - low] what the interactions jobs[first:last] give to the slope at c_k.
+
+    `side` is the sign of what lies to the right: -1 for slopes, 1 for the sum of all distances to the power q.
+    """
     forget_cells(work)
     kind = power_kind(q)
     for opening in range(first, last):
@@ -171,9 +176,9 @@ def add_job_slopes(
             here = top - 1
             a0, a1, b0, b1 = work.stack[here, 0], work.stack[here, 1], work.stack[here, 2], work.stack[here, 3]
             a, b, level = work.stack[here, 4], work.stack[here, 5], work.stack[here, 6]
-            action, degree, scale, top = next_step(work, c, q, kind, True, unit, budget, top)
+            action, degree, scale, top = next_step(work, c, q, kind, side < 0.0, unit, budget, top)
             if action == PAIRS:
-                add_pair_slopes(c, a0, a1, b0, b1, q, unit, low, work.room, out, kind)
+                add_pair_slopes(c, a0, a1, b0, b1, q, side, unit, low, work.room, out, kind)
             elif action == POLYNOMIAL:
                 row = (b - a) % OFFSETS
                 slot = recall_moments(work, c, a0, a1, a, level, degree)
@@ -182,7 +187,7 @@ def add_job_slopes(
                 if a != b:
                     slot = recall_moments(work, c, b0, b1, b, level, degree)
                     see_from(work, level, slot, row, degree, True)
-                    add_polynomial(work, c, a0, a1, a, level, degree, -scale, low, out)
+                    add_polynomial(work, c, a0, a1, a, level, degree, side * scale, low, out)
 
 
 @entry
@@ -209,10 +214,11 @@ def real_slopes(work: Workspace, c: Values, first: int, last: int, q: float, poi
     unit = 1.0 / width
     kind = power_kind(q)
     if n <= (SHORT_SLOPES if kind == REAL else SHORT_ROOT_SLOPES):
-        add_pair_slopes(points, 0, n, 0, n, q, unit, 0, work.room, out, kind)
+        add_pair_slopes(points, 0, n, 0, n, q, -1.0, unit, 0, work.room, out, kind)
     else:
         count = opening_jobs(points, n, work.edges, work.jobs)
-        add_job_slopes(work, points, q, unit, slopes_budget(points, n, q, unit), work.jobs, 0, count, 0, out)
+        budget = slopes_budget(points, n, q, unit)
+        add_job_slopes(work, points, q, -1.0, unit, budget, work.jobs, 0, count, 0, out)
     return width
 
 

@@ -1,4 +1,4 @@
-"""Gradients of S_p: which kernel, and on how many threads."""
+"""Gradients of S_p, and sums of distances to every coefficient: which kernel, and on how many threads."""
 
 from __future__ import annotations
 
@@ -66,15 +66,32 @@ def _write_long(c: Array, unscaled: Array, low: int, signals: Signals, r: int, p
         return
     if _dispatch.is_whole(p):
         numerator = _dispatch.long_integer(c, low, high, _dispatch.binomials(int(p)))
-        slope, unit = _long_integer_slopes(c, low, high, _dispatch.binomials(int(p) - 1))
+        sums, unit = _one_sided_sums(c, low, high, _dispatch.binomials(int(p) - 1))
+        kernels.subtract_mirrored(sums[0], sums[1], high - low)
+        slope = sums[0]
     else:
         numerator = _dispatch.long_real(c, low, high, p)
-        slope, unit = _long_real_slopes(c, low, high, p - 1)
+        slope, unit = _real_sums(c, low, high, p - 1, -1.0)
     scale = kernels.unit_scale(unscaled[high - 1])
     kernels.assemble_slopes(c, low, high, p, int(signals.lengths[r]), numerator, unit, slope, *scale, out)
 
 
-def _long_integer_slopes(c: Array, low: int, high: int, table: Array) -> tuple[Array, float]:
+def distance_sums(c: Array, p: float) -> Array:
+    """Return sum_j |c_k - c_j|^p for every k of one sorted row, in [0, 1)."""
+    n = len(c)
+    if n == 1 or c[0] == c[-1]:
+        return np.zeros(n)
+    if _dispatch.is_whole(p):
+        sums, unit = _one_sided_sums(c, 0, n, _dispatch.binomials(int(p)))
+        total = sums[0] + sums[1, ::-1]
+    else:
+        total, unit = _real_sums(c, 0, n, p, 1.0)
+    with np.errstate(under="ignore"):
+        return np.asarray(total * unit**p)
+
+
+def _one_sided_sums(c: Array, low: int, high: int, table: Array) -> tuple[Array, float]:
+    """Return the sums of distances to the left, and those to the right in reverse, and the unit of the distances."""
     unit = math.ldexp(1.0, kernels.range_exponent(c, low, high))
     sums = np.empty((2, high - low))
 
@@ -84,11 +101,11 @@ def _long_integer_slopes(c: Array, low: int, high: int, table: Array) -> tuple[A
         kernels.left_sums(points, table, np.empty((2, BLOCK_PAIRS)), np.empty((5, len(table))), sums[k])
 
     threads.run(side, range(2))
-    kernels.subtract_mirrored(sums[0], sums[1], high - low)
-    return sums[0], unit
+    return sums, unit
 
 
-def _long_real_slopes(c: Array, low: int, high: int, q: float) -> tuple[Array, float]:
+def _real_sums(c: Array, low: int, high: int, q: float, side: float) -> tuple[Array, float]:
+    """Return the sums of distances to the left plus `side` times those to the right, and the unit of the distances."""
     n = high - low
     out = np.zeros(n)
     width = float(c[high - 1] - c[low])
@@ -101,7 +118,7 @@ def _long_real_slopes(c: Array, low: int, high: int, q: float) -> tuple[Array, f
         start, end = int(jobs[:, 0].min()), int(jobs[:, 3].max())
         part = np.zeros(end - start)
         space = _dispatch.workspace()
-        kernels.add_job_slopes(space, points, q, 1.0 / width, budget, jobs, 0, len(jobs), start, part)
+        kernels.add_job_slopes(space, points, q, side, 1.0 / width, budget, jobs, 0, len(jobs), start, part)
         return start, part
 
     for start, part in threads.run(work, _dispatch.tree_tasks(points, n)):

@@ -134,6 +134,8 @@ def metric(
     options: Iterable[Choice] = (),
     constraint: Callable[..., None] | None = None,
     shortcut: Callable[..., Values | None] | None = None,
+    bounds: tuple[float, float] = (-math.inf, math.inf),
+    no_standard_error: str | Callable[..., str] = "",
 ) -> Callable[[Kernel], MetricFunction]:
     r"""Make a metric of a formula of row statistics, and register it.
 
@@ -167,6 +169,11 @@ def metric(
         Called with all parameters as keywords; raises `InvalidInput` where they do not go together.
     shortcut : callable, optional
         ``shortcut(x, **parameters)`` returns the values of a plain array along its last axis, or None.
+    bounds : tuple of float
+        The least and the largest value that the metric can have; a confidence interval stays inside.
+    no_standard_error : str or callable
+        Why there is no standard error, as "counts coefficients"; a function of the parameters, where that depends on
+        them.
 
     Returns
     -------
@@ -202,6 +209,8 @@ def metric(
             {option.name: option for option in options},
             constraint,
             shortcut,
+            bounds,
+            no_standard_error,
         )
         METRICS.register(made)
         return made.function

@@ -15,6 +15,7 @@ from .._arrays import Array, Parameter
 from .catalogue import metric
 from .exact import Arithmetic, Pairs, length, nonzero, plain_sum, power_sum, total, zeros
 from .lemmas import INVARIANT, MAJORISED, SCHUR, Laws
+from .metric import COUNT, MAXIMUM
 from .statistics import Rows
 
 CLOSE_TO_A_SPIKE = 0.5  # a Renyi entropy up to which it is computed from what is beside the spike
@@ -57,6 +58,10 @@ def _continuous(q: float) -> Laws:
     return {law: lemma for law, lemma in INVARIANT.items() if q > 0 or law != "P1"}
 
 
+def _no_standard_error(q: float) -> str:
+    return COUNT if q == 0 else MAXIMUM if math.isinf(q) else ""
+
+
 def _hill(k: Arithmetic, c: Pairs, q: Any) -> Any:
     if q == 0:
         return k.of(length(c) - zeros(c))
@@ -79,6 +84,8 @@ def _hill(k: Arithmetic, c: Pairs, q: Any) -> Any:
     proofs=_continuous,
     exact=_hill,
     aliases=["hill_number", "effective_number"],
+    bounds=(1.0, math.inf),
+    no_standard_error=_no_standard_error,
 )
 def hill(row: Rows, q: float) -> Array:
     r"""Return the Hill number of order q, :math:`(\sum t_i^q)^{1/(1-q)}, t_i = c_i/\sum c`.
@@ -117,6 +124,8 @@ def _without_spike(q: float) -> Laws:
     proofs=_without_spike,
     exact=_renyi,
     aliases=["renyi_entropy"],
+    bounds=(0.0, math.inf),
+    no_standard_error=_no_standard_error,
 )
 def renyi(row: Rows, q: float) -> Array:
     r"""Return the Renyi entropy of order q in nats, :math:`\log(\sum t_i^q) / (1 - q), t_i = c_i/\sum c`.
@@ -130,7 +139,7 @@ def renyi(row: Rows, q: float) -> Array:
     0.0
     """
     if math.isinf(q):
-        return np.log1p(row.relative_to_top(np.log)[0])
+        return np.log1p(row.beside_top())
     log_hill = _log_hill(row, q)
     if q in (0, 1):
         return log_hill if q == 0 else _row_tsallis(row, 1.0)
@@ -154,6 +163,8 @@ def _tsallis(k: Arithmetic, c: Pairs, q: Any) -> Any:
     proofs=_without_spike,
     exact=_tsallis,
     aliases=["tsallis_entropy", "gini_simpson"],
+    bounds=(0.0, math.inf),
+    no_standard_error=_no_standard_error,
 )
 def tsallis(row: Rows, q: float) -> Array:
     r"""Return the Tsallis entropy of order q, :math:`(1 - \sum t_i^q) / (q - 1), t_i = c_i/\sum c`.
@@ -195,6 +206,7 @@ def _participation_ratio(k: Arithmetic, c: Pairs) -> Any:
     sparser="smaller",
     proofs=INVARIANT,
     exact=_participation_ratio,
+    bounds=(1.0, math.inf),
 )
 def participation_ratio(row: Rows) -> Array:
     r"""Return the participation ratio, :math:`(\sum c_i^2)^2 / \sum c_i^4`; SMALLER is sparser. It is 1 over `kappa4`.
@@ -219,6 +231,7 @@ def _herfindahl(k: Arithmetic, c: Pairs) -> Any:
     proofs=SCHUR,
     exact=_herfindahl,
     aliases=["herfindahl_hirschman", "hhi", "simpson"],
+    bounds=(0.0, 1.0),
 )
 def herfindahl(row: Rows) -> Array:
     r"""Return the Herfindahl-Hirschman index, :math:`\sum t_i^2, t_i = c_i/\sum c`, from 1/N to 1.
@@ -246,6 +259,8 @@ def _berger_parker(k: Arithmetic, c: Pairs) -> Any:
         "P7": "1/S = sum c_i / max c; every ratio to the largest falls as it grows",
     },
     exact=_berger_parker,
+    bounds=(0.0, 1.0),
+    no_standard_error=MAXIMUM,
 )
 def berger_parker(row: Rows) -> Array:
     r"""Return the Berger-Parker index, :math:`\max c / \sum c`: the share of the largest coefficient.

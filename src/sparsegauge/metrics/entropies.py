@@ -59,6 +59,7 @@ def _neg_h_s(k: Arithmetic, c: Pairs) -> Any:
     proofs={law: lemma for law, lemma in MAJORISED.items() if law != "P9"},
     exact=_neg_h_s,
     aliases=["shannon_entropy"],
+    bounds=(-math.inf, 0.0),
 )
 def neg_h_s(row: Rows) -> Array:
     r"""Return minus the Shannon entropy diversity, :math:`\sum t_i \log t_i^2, t_i = c_i^2/\|c\|_2^2`.
@@ -85,6 +86,7 @@ def _h_s(k: Arithmetic, c: Pairs) -> Any:
     sparser="smaller",
     proofs={"P1": "continuous", "P2": "symmetric", "P4": "homogeneous"},
     exact=_h_s,
+    bounds=(0.0, math.inf),
 )
 def h_s(row: Rows) -> Array:
     r"""Return the Shannon entropy diversity, :math:`H_S = -\sum t_i \log t_i^2, t_i = c_i^2/\|c\|_2^2`.
@@ -162,6 +164,7 @@ def _negentropy(k: Arithmetic, c: Pairs) -> Any:
     reference="Antoni (2016), The infogram, Mech. Syst. Signal Process. 74, 73-94",
     proofs={**MAJORISED, **MEANS, **LENGTH},
     exact=_negentropy,
+    bounds=(0.0, math.inf),
 )
 def negentropy(row: Rows) -> Array:
     r"""Return the negentropy, :math:`\frac1N \sum z_i \log z_i, z_i = c_i^2 / \overline{c^2}`, from 0 to log N.

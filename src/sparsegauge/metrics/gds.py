@@ -38,7 +38,7 @@ from . import _dispatch, _slopes
 from .catalogue import metric
 from .exact import Arithmetic, Pairs, length, power_sum, zeros
 from .lemmas import COUNTED_ZEROS, INVARIANT, MEANS, PADDING, ROBIN_HOOD, Laws
-from .metric import Axis, Center, Options
+from .metric import COUNT, Axis, Center, Options
 from .references import GDS
 
 if TYPE_CHECKING:
@@ -63,6 +63,10 @@ def _laws(order: float) -> Laws:
         return {**COUNTED_ZEROS, **MEANS, **PADDING}
     found = {**INVARIANT, **MEANS, **PADDING, "P5": "tide", "P7": "gates", "P10": "range", "P11": "range"}
     return {**found, **ROBIN_HOOD} if order in (1, 2) else found
+
+
+def _no_standard_error(order: float, method: str = "auto") -> str:
+    return COUNT if order == math.inf else ""
 
 
 def _measure_plainly(x: Any, order: float, method: str) -> float | Array | None:
@@ -104,6 +108,8 @@ def _measure_plainly(x: Any, order: float, method: str) -> float | Array | None:
     exact=exact_gds,
     aliases=["generalised_differential_sparsity"],
     shortcut=_measure_plainly,
+    bounds=(0.0, 1.0),
+    no_standard_error=_no_standard_error,
 )
 def gds(row: Rows, order: float, method: str) -> Array:
     r"""Return the Generalised Differential Sparsity of order p of each signal.

@@ -20,6 +20,7 @@ from .catalogue import metric
 from .exact import Arithmetic, Pairs, length, plain_sum, power_sum
 from .gds import exact_gds
 from .lemmas import LENGTH, MAJORISED, MEANS, PADDING, ROBIN_HOOD, SCHUR, Laws
+from .metric import MAXIMUM
 from .rank_weights import GINI_WEIGHTS, odd_powers
 from .references import HOU, HURLEY, KARVANEN
 from .statistics import Rows, TailPowers
@@ -44,6 +45,7 @@ def _gini(k: Arithmetic, c: Pairs) -> Any:
     proofs={**SCHUR, **MEANS, **PADDING},
     exact=_gini,
     aliases=["gini_index", "gi"],
+    bounds=(0.0, 1.0),
 )
 def gini(row: Rows) -> Array:
     r"""Return the Gini index, :math:`1 - 2 \sum_i \frac{c_{(i)}}{\|c\|_1} \frac{N - i + 1/2}{N}`.
@@ -69,6 +71,7 @@ def _gi2(k: Arithmetic, c: Pairs) -> Any:
     reference=HOU,
     proofs={**SCHUR, **MEANS, **PADDING},
     exact=_gi2,
+    bounds=(0.0, 1.0),
 )
 def gi2(row: Rows) -> Array:
     r"""Return Gini index II, :math:`2G/(1 + G)`, G the Gini index.
@@ -93,6 +96,7 @@ def _gi3(k: Arithmetic, c: Pairs) -> Any:
     reference=HOU,
     proofs={**SCHUR, **MEANS, **PADDING},
     exact=_gi3,
+    bounds=(0.0, 0.5),
 )
 def gi3(row: Rows) -> Array:
     r"""Return Gini index III, :math:`G/(1 + G)`, G the Gini index.
@@ -128,6 +132,7 @@ def _ggi_laws(a: float) -> Laws:
     proofs=_ggi_laws,
     exact=_ggi,
     aliases=["generalised_gini", "generalized_gini"],
+    bounds=(0.0, 1.0),
 )
 def ggi(row: Rows, a: float) -> Array:
     r"""Return a generalised Gini index, :math:`1 - w \cdot c / \bar c, w \propto (2N-1, 2N-3, \ldots, 1)^a`.
@@ -163,6 +168,7 @@ def _fggi_laws(a: float, p: float) -> Laws:
     parameters=[GGI_A, POWER_P],
     proofs=_fggi_laws,
     exact=_fggi,
+    bounds=(0.0, 1.0),
 )
 def fggi(row: Rows, a: float, p: float) -> Array:
     r"""Return a generalised Gini index of powers, :math:`1 - (w \cdot c^p / \overline{c^p})^{1/p}`, w as in `ggi`.
@@ -191,6 +197,7 @@ def _pfgi1(k: Arithmetic, c: Pairs, p: Any) -> Any:
     parameters=[POWER_P],
     proofs=_pfgi_laws,
     exact=_pfgi1,
+    bounds=(0.0, 1.0),
 )
 def pfgi1(row: Rows, p: float) -> Array:
     r"""Return power-function Gini index I, :math:`1 - (1 - G_p)^{1/p}`, :math:`G_p` the Gini index of :math:`c^p`.
@@ -216,6 +223,7 @@ def _pfgi2(k: Arithmetic, c: Pairs, p: Any) -> Any:
     parameters=[POWER_P],
     proofs=_pfgi_laws,
     exact=_pfgi2,
+    bounds=(0.0, 1.0),
 )
 def pfgi2(row: Rows, p: float) -> Array:
     r"""Return power-function Gini index II, :math:`1 - ((1 - G_p)/(1 + G_p))^{1/p}`, :math:`G_p` as in `pfgi1`.
@@ -241,6 +249,7 @@ def _pfgi3(k: Arithmetic, c: Pairs, p: Any) -> Any:
     parameters=[POWER_P],
     proofs=_pfgi_laws,
     exact=_pfgi3,
+    bounds=(0.0, 1.0),
 )
 def pfgi3(row: Rows, p: float) -> Array:
     r"""Return power-function Gini index III, :math:`1 - (1 + G_p)^{-1/p}`, :math:`G_p` as in `pfgi1`.
@@ -278,6 +287,7 @@ def _s_gini(k: Arithmetic, c: Pairs, v: Any) -> Any:
     proofs={**SCHUR, **MEANS, **LENGTH},
     exact=_s_gini,
     aliases=["donaldson_weymark"],
+    bounds=(0.0, 1.0),
 )
 def s_gini(row: Rows, v: float) -> Array:
     r"""Return the single-parameter Gini index of Donaldson and Weymark, v > 1; v = 2 is the Gini index.
@@ -321,6 +331,8 @@ def _windows(c: Pairs, m: int) -> list[Any]:
     parameters=[Parameter("theta", 0.5, low=0, high=1, meaning="The share of the coefficients in the window.")],
     proofs={"P2": "symmetric", "P4": "homogeneous", "P6": "ceilings", "P9": "spike", "P10": "unit", "P11": "unit"},
     exact=_u_theta,
+    bounds=(0.0, 1.0),
+    no_standard_error=MAXIMUM,
 )
 def u_theta(row: Rows, theta: float) -> Array:
     r"""Return one less the narrowest window with a share theta of the coefficients, over their range.

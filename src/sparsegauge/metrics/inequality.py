@@ -40,6 +40,7 @@ def _gm_am(k: Arithmetic, c: Pairs) -> Any:
     proofs=_ATKINSON,
     exact=_gm_am,
     aliases=["1-gm/am"],
+    bounds=(0.0, 1.0),
 )
 def gm_am(row: Rows) -> Array:
     r"""Return one less the geometric over the arithmetic mean, :math:`1 - (\prod c_i)^{1/N} / \bar c`; 1 with any zero.
@@ -65,6 +66,7 @@ def _hoover(k: Arithmetic, c: Pairs) -> Any:
     proofs={**MAJORISED, **MEANS, **LENGTH, "P5": "shift", "P7": "share"},
     exact=_hoover,
     aliases=["hoover_index", "robin_hood_index"],
+    bounds=(0.0, 1.0),
 )
 def hoover(row: Rows) -> Array:
     r"""Return the Hoover index, :math:`\sum |c_i - \bar c| / (2 \sum c_i)`: the share to be moved until all are equal.
@@ -104,6 +106,7 @@ def _atkinson_laws(epsilon: float) -> Laws:
     proofs=_atkinson_laws,
     exact=_atkinson,
     aliases=["atkinson_index"],
+    bounds=(0.0, 1.0),
 )
 def atkinson(row: Rows, epsilon: float) -> Array:
     r"""Return the Atkinson index, :math:`1 - (\frac1N \sum c_i^{1-\varepsilon})^{1/(1-\varepsilon)} / \bar c`.
@@ -138,6 +141,7 @@ def _theil(k: Arithmetic, c: Pairs) -> Any:
     proofs={**SCHUR, **MEANS, **LENGTH},
     exact=_theil,
     aliases=["theil_index"],
+    bounds=(0.0, math.inf),
 )
 def theil(row: Rows) -> Array:
     r"""Return the Theil index, :math:`\frac1N \sum z_i \log z_i, z_i = c_i / \bar c`, from 0 to log N.
@@ -183,6 +187,7 @@ def _generalised_entropy_laws(alpha: float) -> Laws:
     proofs=_generalised_entropy_laws,
     exact=_generalised_entropy,
     aliases=["generalized_entropy", "ge"],
+    bounds=(0.0, math.inf),
 )
 def generalised_entropy(row: Rows, alpha: float) -> Array:
     r"""Return the generalised entropy index GE(alpha).
@@ -218,6 +223,7 @@ def _mean_log_deviation(k: Arithmetic, c: Pairs) -> Any:
     proofs=_generalised_entropy_laws(0.0),
     exact=_mean_log_deviation,
     aliases=["theil_l", "mld"],
+    bounds=(0.0, math.inf),
 )
 def mean_log_deviation(row: Rows) -> Array:
     r"""Return the mean log deviation, :math:`-\frac1N \sum \log z_i, z_i = c_i / \bar c`; inf with any zero.
@@ -250,6 +256,7 @@ def _coefficient_of_variation(k: Arithmetic, c: Pairs) -> Any:
             "``population`` divides by N, ``sample`` by N - 1 (and gives 0 for N = 1).",
         )
     ],
+    bounds=(0.0, math.inf),
 )
 def coefficient_of_variation(row: Rows, variance: str) -> Array:
     r"""Return the coefficient of variation of the magnitudes, :math:`\sigma_c / \bar c`, from 0 to :math:`\sqrt{N-1}`.
@@ -278,6 +285,7 @@ def _spectral_flatness(k: Arithmetic, c: Pairs) -> Any:
     proofs={law: lemma for law, lemma in {**INVARIANT, **MEANS}.items() if law != "P9"},
     exact=_spectral_flatness,
     aliases=["wiener_entropy"],
+    bounds=(0.0, 1.0),
 )
 def spectral_flatness(row: Rows) -> Array:
     r"""Return the spectral flatness, :math:`(\prod c_i)^{1/N} / \bar c`; SMALLER is sparser. It is 1 less `gm_am`.

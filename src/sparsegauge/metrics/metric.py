@@ -32,6 +32,12 @@ Axis: TypeAlias = int | tuple[int, ...] | None
 Center: TypeAlias = Literal["mean", "median"] | None
 
 NAN = math.nan
+# Why a metric has no standard error
+MAXIMUM = (
+    "depends on the largest coefficient, whose error a signal cannot tell; use a metric that is made of means, such as "
+    "gds, hoyer or kurtosis"
+)
+COUNT = "counts coefficients; scipy.stats.binomtest(k, n).proportion_ci() gives the error of a count of k among n"
 
 
 class Options(TypedDict, total=False):
@@ -89,6 +95,10 @@ class Metric:
         Which lemma proves which law, as {"P4": "homogeneous"}; or a function of the parameters that returns it.
     exact : callable or None
         ``exact(k, c, **parameters)``: the same formula in exact arithmetic, for audits.
+    bounds : tuple of float
+        The least and the largest value that the metric can have, whatever the length of the signal.
+    no_standard_error : str or callable
+        Why there is no standard error, as "counts coefficients"; or a function of the parameters that returns it.
     function : callable
         The public function.
     """
@@ -106,6 +116,8 @@ class Metric:
     options: Mapping[str, Choice] = field(default_factory=dict)
     constraint: Callable[..., None] | None = None
     shortcut: Callable[..., Values | None] | None = None
+    bounds: tuple[float, float] = (-math.inf, math.inf)
+    no_standard_error: str | Callable[..., str] = ""
     function: MetricFunction = field(init=False)
 
     def __post_init__(self) -> None:
@@ -138,6 +150,11 @@ class Metric:
         """Return the proof of a law at these parameters, in one sentence; None where there is none."""
         lemma = self.laws(**parameters).get(law)
         return None if lemma is None else LEMMAS.get(lemma, lemma)
+
+    def why_no_standard_error(self, **parameters: Any) -> str:
+        """Return why there is no standard error at these parameters; nothing where there is one."""
+        reason = self.no_standard_error
+        return reason(**parameters) if callable(reason) else reason
 
     def check(self, given: Mapping[str, Any]) -> dict[str, Any]:
         """Return all parameters: those given, which must be in range, and the defaults of the others."""

@@ -5,6 +5,7 @@ Throughout, c = |x| and N is the number of coefficients. Larger is sparser.
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
 import numpy as np
@@ -14,6 +15,7 @@ from ..errors import InvalidInput
 from .catalogue import metric
 from .exact import Arithmetic, Pairs, length, plain_sum, power_sum
 from .lemmas import LENGTH, MAJORISED, MEANS, ROBIN_HOOD, SCHUR, Laws
+from .metric import MAXIMUM
 from .references import HURLEY
 from .statistics import Rows
 
@@ -28,6 +30,7 @@ def _l2_l1(k: Arithmetic, c: Pairs) -> Any:
     reference=HURLEY,
     proofs=SCHUR,
     exact=_l2_l1,
+    bounds=(0.0, 1.0),
 )
 def l2_l1(row: Rows) -> Array:
     r"""Return the ratio of the norms of orders 2 and 1, :math:`\|c\|_2 / \|c\|_1`.
@@ -52,6 +55,7 @@ def _kappa4(k: Arithmetic, c: Pairs) -> Any:
     proofs=MAJORISED,
     exact=_kappa4,
     aliases=["κ4"],
+    bounds=(0.0, 1.0),
 )
 def kappa4(row: Rows) -> Array:
     r"""Return the fourth moment over the squared energy, :math:`\sum c_i^4 / (\sum c_i^2)^2`.
@@ -105,6 +109,7 @@ def _hoyer(k: Arithmetic, c: Pairs) -> Any:
     proofs={**SCHUR, **LENGTH},
     exact=_hoyer,
     aliases=["hoyer_index"],
+    bounds=(0.0, 1.0),
 )
 def hoyer(row: Rows) -> Array:
     r"""Return Hoyer's sparseness, :math:`(\sqrt N - \|c\|_1 / \|c\|_2) / (\sqrt N - 1)`, from 0 to 1; 0 for N = 1.
@@ -129,6 +134,7 @@ def _pastor(k: Arithmetic, c: Pairs) -> Any:
     reference="Pastor et al. (2013), reconstructed: the source could not be read",
     proofs={**SCHUR, **MEANS, **LENGTH},
     exact=_pastor,
+    bounds=(0.0, 1.0),
 )
 def pastor(row: Rows) -> Array:
     r"""Return one less the cosine between c and equal coefficients, :math:`1 - \|c\|_1 / (\sqrt N \|c\|_2)`.
@@ -162,6 +168,7 @@ def _treves_rolls(k: Arithmetic, c: Pairs) -> Any:
     proofs={**SCHUR, **LENGTH},
     exact=_treves_rolls,
     aliases=["vinje_gallant"],
+    bounds=(0.0, 1.0),
 )
 def treves_rolls(row: Rows) -> Array:
     r"""Return the lifetime sparseness, :math:`(1 - (\sum c_i / N)^2 / (\sum c_i^2 / N)) / (1 - 1/N)`.
@@ -188,6 +195,7 @@ def _neg_numerical_sparsity(k: Arithmetic, c: Pairs) -> Any:
     proofs=SCHUR,
     exact=_neg_numerical_sparsity,
     aliases=["numerical_sparsity"],
+    bounds=(-math.inf, 0.0),
 )
 def neg_numerical_sparsity(row: Rows) -> Array:
     r"""Return minus the numerical sparsity, :math:`-\|c\|_1^2 / \|c\|_2^2`: an effective number of non-zeros.
@@ -211,6 +219,8 @@ def _d_norm(k: Arithmetic, c: Pairs) -> Any:
     reference="the ratio of the norms of orders inf and 2",
     proofs={**MAJORISED, "P5": "to the largest", "P7": "to the largest"},
     exact=_d_norm,
+    bounds=(0.0, 1.0),
+    no_standard_error=MAXIMUM,
 )
 def d_norm(row: Rows) -> Array:
     r"""Return the largest coefficient over the norm, :math:`\max c / \|c\|_2`, from :math:`1/\sqrt N` to 1.
@@ -235,6 +245,8 @@ def _crest_factor(k: Arithmetic, c: Pairs) -> Any:
     proofs={**MAJORISED, **MEANS, **LENGTH, "P5": "to the largest", "P7": "to the largest"},
     exact=_crest_factor,
     aliases=["peak_to_average"],
+    bounds=(1.0, math.inf),
+    no_standard_error=MAXIMUM,
 )
 def crest_factor(row: Rows) -> Array:
     r"""Return the crest factor, :math:`\max c / \sqrt{\overline{c^2}}`, from 1 to :math:`\sqrt N`.
@@ -263,6 +275,7 @@ def _pq_mean(k: Arithmetic, c: Pairs, p: Any, q: Any) -> Any:
     ],
     proofs={**SCHUR, **MEANS, **LENGTH},
     exact=_pq_mean,
+    bounds=(-1.0, 0.0),
 )
 def pq_mean(row: Rows, p: float, q: float) -> Array:
     r"""Return minus a ratio of power means, :math:`-(\frac1N \sum c_i^p)^{1/p} (\frac1N \sum c_i^q)^{-1/q}`.
@@ -304,6 +317,7 @@ def _check_pq(p: float, q: float) -> None:
     proofs=_pq_index_laws,
     exact=_pq_index,
     constraint=_check_pq,
+    bounds=(0.0, 1.0),
 )
 def pq_index(row: Rows, p: float, q: float) -> Array:
     r"""Return the PQ index, :math:`1 - N^{1/q - 1/p} \|c\|_p / \|c\|_q`, 0 < p < q, from 0 to 1.

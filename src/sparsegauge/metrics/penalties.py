@@ -5,6 +5,7 @@ Throughout, c = |x| and N is the number of coefficients. Larger is sparser.
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
 import numpy as np
@@ -13,6 +14,7 @@ from .._arrays import Array, Parameter
 from .catalogue import metric
 from .exact import Arithmetic, Pairs, plain_sum, power_sum, total, zeros
 from .lemmas import COUNTED_ZEROS, DECREASING, Laws
+from .metric import COUNT
 from .references import HURLEY, KARVANEN, RAO
 from .statistics import Rows
 
@@ -27,6 +29,8 @@ def _l0(k: Arithmetic, c: Pairs) -> Any:
     reference=HURLEY,
     proofs=COUNTED_ZEROS,
     exact=_l0,
+    bounds=(0.0, math.inf),
+    no_standard_error=COUNT,
 )
 def l0(row: Rows) -> Array:
     r"""Return the number of zeros, :math:`\#\{c_i = 0\}`.
@@ -58,6 +62,8 @@ def _l0_eps_laws(eps: float) -> Laws:
     ],
     proofs=_l0_eps_laws,
     exact=_l0_eps,
+    bounds=(0.0, math.inf),
+    no_standard_error=COUNT,
 )
 def l0_eps(row: Rows, eps: float) -> Array:
     r"""Return the number of small coefficients, :math:`\#\{c_i \le \varepsilon\}`.
@@ -82,6 +88,7 @@ def _neg_l1(k: Arithmetic, c: Pairs) -> Any:
     proofs=DECREASING,
     exact=_neg_l1,
     aliases=["l1"],
+    bounds=(-math.inf, 0.0),
 )
 def neg_l1(row: Rows) -> Array:
     r"""Return minus the sum of the magnitudes, :math:`-\sum c_i`.
@@ -107,6 +114,7 @@ def _neg_lp(k: Arithmetic, c: Pairs, p: Any) -> Any:
     proofs={**DECREASING, "P3": "concave"},
     exact=_neg_lp,
     aliases=["lp"],
+    bounds=(-math.inf, 0.0),
 )
 def neg_lp(row: Rows, p: float) -> Array:
     r"""Return minus the norm of order p, :math:`-(\sum c_i^p)^{1/p}`, 0 < p < 1.
@@ -142,6 +150,7 @@ def _neg_tanh_laws(a: float, b: float) -> Laws:
     proofs=_neg_tanh_laws,
     exact=_neg_tanh,
     aliases=["tanh"],
+    bounds=(-math.inf, 0.0),
 )
 def neg_tanh(row: Rows, a: float, b: float) -> Array:
     r"""Return minus a smooth count of what is not small, :math:`-\sum \tanh((a c_i)^b)`.
@@ -166,6 +175,7 @@ def _neg_log(k: Arithmetic, c: Pairs) -> Any:
     proofs=DECREASING,
     exact=_neg_log,
     aliases=["log"],
+    bounds=(-math.inf, 0.0),
 )
 def neg_log(row: Rows) -> Array:
     r"""Return minus the logarithmic penalty, :math:`-\sum \log(1 + c_i^2)`.
@@ -191,6 +201,7 @@ def _neg_lp_neg(k: Arithmetic, c: Pairs, p: Any) -> Any:
     proofs={"P2": "symmetric", "P7": "grows", "P9": "spike"},
     exact=_neg_lp_neg,
     aliases=["lp_neg"],
+    bounds=(-math.inf, 0.0),
 )
 def neg_lp_neg(row: Rows, p: float) -> Array:
     r"""Return minus the sum of negative powers of the non-zeros, :math:`-\sum_{c_i \ne 0} c_i^p`, p < 0.

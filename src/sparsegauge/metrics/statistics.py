@@ -208,6 +208,10 @@ class Rows:
             beside[rows], terms[rows] = np.add.reduceat(r, starts), np.add.reduceat(values, starts)
         return beside, terms
 
+    def beside_top(self) -> Array:
+        """Return sum c/max c - 1: what is beside the largest coefficient, accurately."""
+        return self.relative_to_top(np.zeros_like)[0]
+
     def weighted_by_rank(self, weights: Weights, p: float = 1.0) -> tuple[Array, Array]:
         """Return G = 1 - (w . c^p)/mean c^p for weights that fall with the rank and add up to 1; and log(1 - G)."""
         signals = self._signals
