@@ -39,7 +39,7 @@ def _try_lock_on_windows(handle: int) -> bool:
     os.lseek(handle, LOCKED_BYTE, os.SEEK_SET)
     try:
         windows.locking(handle, windows.LK_NBLCK, 1)
-    except OSError:
+    except PermissionError:  # what Windows says of a byte that is locked
         return False
     finally:
         os.lseek(handle, 0, os.SEEK_SET)
