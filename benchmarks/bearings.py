@@ -4,8 +4,9 @@ FOLDER has index.csv (record, file, fault, rpm, rate, ...; fault is OR, IR, B, o
 record. The data are those of the Case Western Reserve University Bearing Data Center,
 https://engineering.case.edu/bearingdatacenter: drive end, 12 kHz. They are not part of this repository.
 
-PART is any of metrics, diagnoses, thresholds, disturbances, false_alarms, speed, agreement; all by default. Markdown
-goes to standard output. docs/vibration.md has the tables. The comparison with PySDKit needs `make peers`.
+PART is any of metrics, diagnoses, thresholds, speed, agreement; all by default. Markdown goes to standard output.
+docs/vibration.md has the tables. The comparison with PySDKit needs `make peers`. Simulated records are in
+bearings_simulated.py.
 """
 
 from __future__ import annotations
@@ -162,75 +163,6 @@ def thresholds(records: list[Record]) -> Iterator[str]:
                 yield f"| {label} | {fault} | {len(chosen)} | {alarms} |"
 
 
-def coloured(rng: np.random.Generator, count: int, slope: float) -> np.ndarray:
-    frequencies = np.fft.rfftfreq(count)
-    frequencies[0] = frequencies[1]
-    return np.fft.irfft(np.fft.rfft(rng.standard_normal(count)) * frequencies**slope, count)
-
-
-def modulated(rng: np.random.Generator, count: int, shaft: float) -> np.ndarray:
-    t = np.arange(count) / 12_000
-    return (1 + 0.4 * np.sin(2 * np.pi * shaft * t)) * coloured(rng, count, -0.3)
-
-
-HEALTHY: dict[str, Callable[[np.random.Generator], np.ndarray]] = {
-    "white noise": lambda rng: coloured(rng, 24_000, 0.0),
-    "coloured noise, f^-1": lambda rng: coloured(rng, 24_000, -1.0),
-    "coloured noise, f^0.5": lambda rng: coloured(rng, 24_000, 0.5),
-    "machine: shaft, gears, hum, resonances": lambda rng: sg.bearing_record("none", seconds=2, rng=rng).x,
-    "the same, gears modulated by 90 %": lambda rng: sg.bearing_record("none", seconds=2, modulation=0.9, rng=rng).x,
-    "the same, 5 random knocks": lambda rng: sg.bearing_record("none", seconds=2, knocks=5, rng=rng).x,
-    "the same, 11 levels of quantisation": lambda rng: np.round(sg.bearing_record("none", seconds=2, rng=rng).x),
-    "noise modulated by the shaft": lambda rng: modulated(rng, 24_000, 1797 / 60),
-}
-
-
-def false_alarms(records: list[Record], count: int = 20) -> Iterator[str]:
-    """Alarms on simulated healthy records: the best band, and a fault that is named."""
-    yield f"| {count} records each | Gini, no speed given | Gini, speed given | S_4, speed given | a fault named |"
-    yield "|---|--:|--:|--:|--:|"
-    for case, make in HEALTHY.items():
-        alarms = np.zeros(4, int)
-        for seed in range(count):
-            x = make(np.random.default_rng([7, seed]))
-            alarms[0] += sg.band_map(x, 12_000, levels=4).stands_out()
-            alarms[1] += sg.band_map(x, 12_000, levels=4, rpm=1797).stands_out()
-            alarms[2] += sg.band_map(x, 12_000, levels=4, rpm=1797, order=4).stands_out()
-            with warnings.catch_warnings():
-                warnings.simplefilter("ignore", sg.SpeedWarning)
-                alarms[3] += sg.diagnose(x, 12_000, 1797, "6205").fault is not None
-        yield f"| {case} | " + " | ".join(f"{100 * n / count:.1f} %" for n in alarms) + " |"
-
-
-def disturbances(records: list[Record], count: int = 40) -> Iterator[str]:
-    """How often the best band holds the resonance that the knocks of a simulated fault excite."""
-    choices: dict[str, dict[str, Any]] = {
-        "kurtosis, envelope": {"metric": "kurtosis", "on": "envelope"},
-        "Gini, envelope": {"on": "envelope"},
-        "Gini, spectrum": {},
-        "Gini, spectrum, speed given": {"rpm": 1797.0},
-        "S_8, spectrum, speed given": {"rpm": 1797.0, "order": 8},
-    }
-    yield "| fault | disturbance | " + " | ".join(choices) + " |"
-    yield "|---|---|" + "--:|" * len(choices)
-    cases: dict[str, dict[str, Any]] = {
-        "none": {},
-        "5 random knocks": {"knocks": 5},
-        "gears modulated by 90 %": {"modulation": 0.9},
-        "weak fault (0.5)": {"amplitude": 0.5},
-        "weak fault (0.5) and 5 knocks of 10": {"amplitude": 0.5, "knocks": 10},
-    }
-    for fault in ("outer", "inner"):
-        for case, options in cases.items():
-            hits = np.zeros(len(choices), int)
-            for seed in range(count):
-                record = sg.bearing_record(fault, seconds=2, rng=np.random.default_rng([3, seed]), **options)
-                for k, choice in enumerate(choices.values()):
-                    best = sg.band_map(record.x, record.rate, levels=4, **choice).best
-                    hits[k] += best.low - 100 <= record.resonance <= best.high + 100 and best.width < 3000
-            yield f"| {fault} | {case} | " + " | ".join(f"{n} of {count}" for n in hits) + " |"
-
-
 def speed(records: list[Record]) -> Iterator[str]:
     """Processor time beside PySDKit's fast_kurtogram, and how far the two maps of kurtosis agree."""
     from pysdkit.utils import fast_kurtogram
@@ -315,7 +247,7 @@ def agreement(records: list[Record]) -> Iterator[str]:
         yield f"| {record.name} | {len(same)} | {np.median(same):.2%}, {max(same):.2%} | {np.median(other):.0%} |"
 
 
-PARTS = {part.__name__: part for part in (metrics, diagnoses, thresholds, disturbances, false_alarms, speed, agreement)}
+PARTS = {part.__name__: part for part in (metrics, diagnoses, thresholds, speed, agreement)}
 
 
 def main(arguments: list[str]) -> None:

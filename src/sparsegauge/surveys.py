@@ -7,7 +7,7 @@ import warnings
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -134,18 +134,33 @@ def survey_file(argument: str, request: SurveyRequest, show: Say, note: Say) -> 
 
 
 def _survey_contents(label: str, found: list[Contents], request: SurveyRequest, show: Say) -> Iterator[Survey]:
+    for record in find_records(label, found):
+        show(f"surveying {label}" + (f": {record.signal}" if record.signal else ""))
+        rate, rpm = request.rate or record.rate, request.rpm or record.rpm
+        yield _survey(label, record.signal, record.samples, rate, rpm, request)
+
+
+class FoundRecord(NamedTuple):
+    """One record of a file: its name, its samples, and what the file says about its rate and the shaft's speed."""
+
+    signal: str | None
+    samples: NDArray[Any]
+    rate: float | None
+    rpm: float | None
+
+
+def find_records(label: str, found: list[Contents]) -> Iterator[FoundRecord]:
+    """Yield every record of a file that was opened; single numbers and columns of times are none."""
     single = {_squeeze(contents.name): _only_number(contents) for contents in found if contents.name is not None}
     numbers = {name: value for name, value in single.items() if value is not None}
-    rate = request.rate or _named(numbers, RATE_NAMES)
-    rpm = request.rpm or _named(numbers, ("rpm",))
+    rate, rpm = _named(numbers, RATE_NAMES), _named(numbers, ("rpm",))
     surveyed = 0
     for contents in found:
         if contents.name is not None and _squeeze(contents.name) in numbers:
             continue
         records, own_rate = _records(contents)
         for signal, samples in records:
-            show(f"surveying {label}" + (f": {signal}" if signal else ""))
-            yield _survey(label, signal, samples, rate or own_rate, rpm, request)
+            yield FoundRecord(signal, samples, rate or own_rate, rpm)
             surveyed += 1
     if not surveyed:
         raise InvalidInput(f"{label} has no record: only single numbers and columns of times")

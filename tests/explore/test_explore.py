@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import csv
 import errno
 import importlib.util
 import io
@@ -15,14 +16,17 @@ import webbrowser
 
 import numpy as np
 import pytest
+import scipy.io
 from bokeh.server.connection import ServerConnection
 from bokeh.server.protocol_handler import ProtocolHandler
+from PIL import Image
 from threadpoolctl import threadpool_info, threadpool_limits
 
 import sparsegauge as sg
 from sparsegauge.cli import main
 from sparsegauge.explore import experiment, server, standing, upload
 from sparsegauge.explore.model import LONGEST, ORDERS, ShownCoefficients, checked, contributions
+from sparsegauge.explore.signal_views import outline
 from sparsegauge.explore.soon import Soon
 from sparsegauge.signals import REPRESENTATIONS, dct
 from waiting import DEADLINE, wait_until
@@ -76,6 +80,7 @@ def test_the_profile_is_gds_and_the_drawing_keeps_the_peaks():
     x = np.random.default_rng(0).standard_normal(5000)
     x[3210] = -50
     now = ShownCoefficients(x, "samples")
+    assert now.orders.tolist() == ORDERS.tolist()
     assert now.profile.tolist() == [sg.gds(x, p) for p in ORDERS]
     assert 3210 in now.peaks
     assert (np.diff(now.peaks) > 0).all()
@@ -100,6 +105,16 @@ def test_an_odd_length_is_no_obstacle(representation):
 def test_what_cannot_be_measured_is_refused_in_a_sentence(values, words):
     with pytest.raises(sg.InvalidInput, match=words):
         checked("x", np.array(values))
+
+
+@pytest.mark.parametrize("shape", [(600, 600), (3000, 200), (1, 1 << 19), (700_000, 2)])
+def test_the_middle_of_a_large_picture_is_used(shape):
+    values = np.arange(np.prod(shape), dtype=float).reshape(shape) + 1
+    signal = checked("x", values)
+    assert signal.values.ndim == 2
+    assert 0.9 * LONGEST < signal.values.size <= LONGEST
+    assert abs(signal.values.mean() / values.mean() - 1) < 0.01
+    assert "only the middle" in signal.note
 
 
 def test_long_and_complex_signals_are_taken_with_a_note():
@@ -135,7 +150,7 @@ def test_every_metric_has_a_rank_and_loudness_does_not_matter():
 
 
 def trial_of(seed=0, **options):
-    c = experiment.piece(sg.demo("ecg"), "wavelet")
+    c = experiment.piece(sg.demo("ecg"), "wavelet").coefficients
     given = {"kept": 15, "measurements": 90, "snr": None, "solver": next(iter(experiment.SOLVERS)), "seed": seed}
     return experiment.set_up(c, **{**given, **options})
 
@@ -143,7 +158,10 @@ def trial_of(seed=0, **options):
 def test_a_trial_keeps_the_largest_and_depends_on_its_seed_alone():
     one, same, other = trial_of(), trial_of(), trial_of(seed=1)
     assert np.count_nonzero(one.truth) == 15
-    assert np.abs(one.truth[one.truth != 0]).min() >= np.sort(np.abs(experiment.piece(sg.demo("ecg"), "wavelet")))[-15]
+    assert (
+        np.abs(one.truth[one.truth != 0]).min()
+        >= np.sort(np.abs(experiment.piece(sg.demo("ecg"), "wavelet").coefficients))[-15]
+    )
     assert (one.A == same.A).all()
     assert (one.y == same.y).all()
     assert not (one.A == other.A).any()
@@ -241,12 +259,31 @@ def test_blas_has_one_thread_while_the_page_is_served_and_its_own_number_afterwa
 
 
 def test_pieces_are_small_and_refused_where_there_is_nothing():
-    assert experiment.piece(sg.demo("camera"), "wavelet").size == experiment.SIDE**2
-    assert experiment.piece(sg.demo("doppler"), "DCT").size == experiment.LONGEST
+    assert experiment.piece(sg.demo("camera"), "wavelet").coefficients.size == experiment.SIDE**2
+    assert experiment.piece(sg.demo("doppler"), "DCT").coefficients.size == experiment.LONGEST
     with pytest.raises(sg.InvalidInput, match="is zero"):
         experiment.piece(np.r_[np.zeros(experiment.LONGEST), 1.0], "samples")
     with pytest.raises(sg.InvalidInput, match="needs 8 or more"):
         experiment.piece(np.ones(4), "samples")
+
+
+@pytest.mark.parametrize("representation", REPRESENTATIONS)
+@pytest.mark.parametrize("shape", [(61,), (1000,), (512, 512), (100, 300), (8, 8), (9, 50)])
+def test_a_piece_leads_back_from_its_coefficients_to_its_samples(representation, shape):
+    values = np.random.default_rng(0).standard_normal(shape) + 3
+    found = experiment.piece(values, representation)
+    assert np.abs(found.coefficients).max() == pytest.approx(1)
+    samples = found.rebuild(found.coefficients)
+    assert samples.shape == found.shape
+    assert max(samples.shape) <= (experiment.SIDE if len(shape) == 2 else experiment.LONGEST)
+    again = np.asarray(REPRESENTATIONS[representation](samples)).ravel()
+    np.testing.assert_allclose(again, found.coefficients * found.scale, rtol=1e-9, atol=1e-9)
+
+
+def test_a_picture_is_reduced_by_means_of_blocks():
+    values = sg.demo("camera")
+    found = experiment.piece(values, "samples").rebuild(experiment.piece(values, "samples").coefficients)
+    assert found[3, 5] == pytest.approx(values[3 * 16 : 4 * 16, 5 * 16 : 6 * 16].mean())
 
 
 def npy(array, **options):
@@ -267,6 +304,16 @@ def test_uploads_become_signals():
     table = read(b"a,b\n1,2\n0,3\n5,4\n", "t.csv")
     assert [signal.name for signal in table] == ["t.csv, a", "t.csv, b"]
     assert table[1].values.tolist() == [2, 3, 4]
+
+
+def test_a_single_number_beside_the_signal_is_no_obstacle(tmp_path):
+    x = random_signal(0)
+    scipy.io.savemat(tmp_path / "x.mat", {"X105_DE_time": x[:, None], "X105RPM": np.array([[1797]])})
+    (signal,) = read((tmp_path / "x.mat").read_bytes(), "x.mat")
+    assert signal.values.tolist() == x.tolist()
+    scipy.io.savemat(tmp_path / "y.mat", {"X105RPM": np.array([[1797]])})
+    with pytest.raises(sg.InvalidInput, match="1 numbers"):
+        read((tmp_path / "y.mat").read_bytes(), "y.mat")
 
 
 def test_a_column_that_cannot_be_measured_does_not_hide_the_others():
@@ -459,8 +506,46 @@ def test_widgets_change_the_reading(measuring):
         expected = ShownCoefficients(sg.demo(name), representation).sparsity(order)
         assert f'data-value="{expected!r}"' in measuring.reading.object
         np.testing.assert_allclose(np.sum(measuring.bars.source.data["total"]), expected, rtol=1e-9)
-        assert f"gds, p = {order:g}" in measuring.ranking.names.factors
+        assert "gds, this order" in measuring.ranking.names.factors
     assert expected == pytest.approx(sg.gds(dct(sg.demo("nino")), 20.0), rel=1e-12)
+
+
+def test_what_is_shown_can_be_saved(measuring):
+    measuring.which.value, measuring.representation.value, measuring.order.value = "bumps", "wavelet", 2.5
+    rows = list(csv.DictReader(measuring.results.callback()))
+    assert measuring.results.filename == "bumps_wavelet.csv"
+    c = REPRESENTATIONS["wavelet"](sg.demo("bumps"))
+    assert rows[0]["metric"] == "gds"
+    assert float(rows[0]["order"]) == 2.5
+    assert float(rows[0]["value"]) == sg.gds(c, 2.5)
+    for row in rows[1:]:
+        shown = np.ravel(REPRESENTATIONS[row["representation"]](sg.demo("bumps")))
+        options = {"order": float(row["order"])} if row["metric"] == "gds" else {}
+        np.testing.assert_allclose(float(row["value"]), sg.measure(shown, row["metric"], **options), rtol=1e-12)
+    assert {row["metric"] for row in rows} == set(sg.METRICS)
+    assert {row["representation"] for row in rows} == set(REPRESENTATIONS)
+    for name in ("bumps", "camera"):
+        measuring.which.value = name
+        with Image.open(measuring.plot.callback()) as picture:
+            assert picture.format == "PNG"
+            assert min(picture.size) > 800
+        assert measuring.plot.filename == f"{name}_wavelet.png"
+
+
+def test_every_chart_has_a_name(measuring):
+    charts = (measuring.view, measuring.coefficients, measuring.bars, measuring.profile, measuring.ranking)
+    names = [chart.figure.html_attributes["aria-label"] for chart in charts]
+    assert len(set(names)) == len(names)
+
+
+def test_a_long_waveform_keeps_its_peaks_and_a_short_one_everything():
+    x = np.random.default_rng(0).standard_normal(100_000)
+    x[4321], x[77_777] = 50, -50
+    places, samples = outline(x)
+    assert {4321, 77_777} <= set(places.astype(int))
+    assert (np.diff(places) > 0).all()
+    assert (x[places.astype(int)] == samples).all()
+    assert outline(x[:500])[1].tolist() == x[:500].tolist()
 
 
 def test_a_bad_file_is_a_message_without_markup_and_the_reading_stays(measuring):

@@ -38,7 +38,7 @@ def visit(chromium, url):  # noqa: F811
         visit.assert_clean()
 
 
-WIDGETS = {"slider": 4, "combobox": 3, "button": 7, "textbox": 0, "radio": 0, "spinbutton": 0}
+WIDGETS = {"slider": 4, "combobox": 3, "button": 9, "textbox": 0, "radio": 0, "spinbutton": 0}
 
 
 def wait_for_page(visit):
@@ -107,6 +107,42 @@ def test_the_page_on_a_phone_in_dark_and_in_light(chromium, url):  # noqa: F811
 def test_every_widget_has_a_name(visit):
     for role, count in WIDGETS.items():
         expect(visit.page.get_by_role(role, name=re.compile(r"\w"))).to_have_count(count)
+
+
+CHARTS = ("The signal", "Coefficients", "What the coefficients contribute", "Sparsity over the order", "The rank")
+
+
+def test_every_chart_has_a_name_and_the_signal_comes_first(visit):
+    for name in CHARTS:
+        expect(visit.page.get_by_role("img", name=re.compile(f"^{name}")).first).to_be_visible()
+    tops = [visit.page.get_by_role("img", name=re.compile(f"^{name}")).first.bounding_box()["y"] for name in CHARTS[:3]]
+    assert tops == sorted(tops)
+
+
+def test_a_photograph_is_shown_as_one_and_its_recovery_too(visit):
+    choose(visit, "Signal", "camera")
+    wait_for_number(visit, sg.gds(wavelet(sg.demo("camera")), 2))
+    expect(visit.page.get_by_role("img", name="The picture camera")).to_be_visible()
+    expect(visit.page.get_by_role("img", name="The signal, sample by sample")).to_be_hidden()
+    visit.page.get_by_role("button", name="Recover").click()
+    expect(visit.page.get_by_role("img", name="estimate", exact=True)).to_be_visible(timeout=COMPILING)
+
+
+def test_results_and_plot_are_saved(visit, tmp_path):
+    for button, name, beginning in (
+        ("Save CSV", "ecg_wavelet.csv", b"signal,"),
+        ("Save PNG", "ecg_wavelet.png", b"\x89PNG"),
+    ):
+        with visit.page.expect_download() as download:
+            visit.page.get_by_role("button", name=button).click()
+        assert download.value.suggested_filename == name
+        download.value.save_as(tmp_path / name)
+        assert (tmp_path / name).read_bytes().startswith(beginning)
+
+
+def test_nothing_darkens_the_page_while_it_is_built(visit):
+    shade = "getComputedStyle(document.querySelector('#loader')).backgroundColor"
+    assert visit.page.evaluate(shade) == "rgba(0, 0, 0, 0)"
 
 
 def test_the_slider_moves_the_number(visit):
@@ -239,3 +275,28 @@ def test_scripts_of_another_port_cannot_connect_even_with_the_cookie(chromium, u
         base = url.partition("?")[0]
         for path in ("", "favicon.ico", "components/cleanup/a/b/c"):
             assert visit.page.evaluate(SCRIPT, [base, path]) == ["refused", "refused"]
+
+
+def test_a_vibration_record_is_mapped_and_its_bands_are_seen_and_heard(visit):
+    page = visit.page
+    page.get_by_role("tab", name="Vibration").click()
+    verdict = page.locator(".bands-verdict")
+    expect(verdict).to_contain_text("3,000 to 3,750 Hz")
+    expect(verdict).to_contain_text("The fault: inner.")
+    expect(page.locator("audio")).to_have_count(2)
+    before = page.locator("audio").first.get_attribute("src")
+    chart = page.get_by_role("img", name=re.compile("^How sparse the record is"))
+    box = chart.bounding_box()
+    chart.click(position={"x": 0.3 * box["width"], "y": 0.1 * box["height"]})
+    expect(page.get_by_role("combobox", name=re.compile("^Band"))).to_contain_text("0 to 3,000 Hz")
+    expect(page.locator("audio").first).not_to_have_attribute("src", before)
+    page.wait_for_function(
+        """() => {
+            const find = root => [...root.querySelectorAll('*')].flatMap(
+                e => [...(e.tagName === 'AUDIO' ? [e] : []), ...(e.shadowRoot ? find(e.shadowRoot) : [])]);
+            const players = find(document);
+            return players.length === 2 && players.every(a => a.readyState > 0 && a.duration > 3 && !a.error);
+        }"""
+    )
+    drop(visit, "mine.npy", npy(np.random.default_rng(0).standard_normal(5000)))
+    expect(page.locator(".MuiAlert-root").filter(has_text="type it in the field Rate")).to_be_visible()

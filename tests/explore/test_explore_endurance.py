@@ -25,8 +25,8 @@ import sparsegauge as sg  # noqa: E402
 from explore_server import serving_process  # noqa: E402
 from sparsegauge._platform import scratch  # noqa: E402
 from sparsegauge.explore import experiment  # noqa: E402
-from sparsegauge.explore.dropper import LimitedDropper  # noqa: E402
-from sparsegauge.explore.signal_panel import ALREADY_READ, SignalPanel  # noqa: E402
+from sparsegauge.explore.dropper import ALREADY_TAKEN, LimitedDropper  # noqa: E402
+from sparsegauge.explore.signal_panel import SignalPanel  # noqa: E402
 from sparsegauge.explore.view import make_page  # noqa: E402
 
 MEGABYTE = 1_000_000
@@ -96,7 +96,7 @@ def test_the_page_says_that_a_file_was_refused_and_keeps_no_bytes():
     panel.file._process_event(piece("x.csv", b"1\n2\n4\n", 1, 1))
     assert not panel.message.visible
     assert panel.which.value == "x.csv"
-    assert panel.file.value == {"x.csv": ALREADY_READ}
+    assert panel.file.value == {"x.csv": ALREADY_TAKEN}
 
 
 def trial(seed=0):

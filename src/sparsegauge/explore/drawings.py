@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
@@ -17,18 +18,33 @@ from .model import ORDERS, Bars
 # Each stands out from white and from near black by 3 to 1 or more, and blue and orange differ for every eye.
 RAISES, LOWERS, QUIET = "#2b7cd3", "#cf6a17", "#7c8794"
 DASHES = {"samples": "dotted", "DCT": "dashed", "wavelet": "solid"}
-HEIGHT, TALL, ESTIMATE_HEIGHT, HISTORY_HEIGHT = 215, 700, 380, 290
+HEIGHT, TALL, HISTORY_HEIGHT = 215, 700, 250
 SMALLEST = 1e-16  # error that is drawn
 VISIBLE = 2e-3  # of the largest coefficient: half a pixel
 
 
-def _figure(**options: Any) -> Any:
+def make_figure(description: str, **options: Any) -> Any:
+    """Return an empty figure; the description is what screen readers say of it."""
     plot = figure(
         **{"height": HEIGHT, "sizing_mode": "stretch_width", "tools": "", "toolbar_location": None, **options}
     )
+    plot.html_attributes = {"role": "img", "aria-label": description}
     plot.min_border_right = 12
     plot.xaxis.axis_label_standoff = plot.yaxis.axis_label_standoff = 6
     return plot
+
+
+def feed(source: ColumnDataSource, columns: dict[str, Any]) -> None:
+    """Give a source new columns, unless it has them: a chart that does not change need not be drawn again."""
+    if any(not np.array_equal(source.data[name], column) for name, column in columns.items()):
+        source.data = columns
+
+
+def put_legend_above(plot: Any) -> None:
+    """Move the legend out of the way of the data."""
+    plot.add_layout(plot.legend[0], "above")
+    plot.legend.orientation = "horizontal"
+    plot.legend.padding = plot.legend.margin = 0
 
 
 class CoefficientsDrawing:
@@ -36,21 +52,31 @@ class CoefficientsDrawing:
 
     def __init__(self) -> None:
         self.source = ColumnDataSource({"k": [], "c": [], "colour": []})
-        self.figure = _figure(x_axis_label="position", y_axis_label="coefficient")
+        self.figure = make_figure(
+            "Coefficients by position, blue where they raise the sparsity and orange where they lower it",
+            x_axis_label="position",
+            y_axis_label="coefficient",
+        )
         self.figure.xaxis.formatter = self.figure.yaxis.formatter = NumeralTickFormatter(format="0,0.[00]")
         self.figure.segment("k", 0, "k", "c", color="colour", line_width=1.5, source=self.source)
 
     def show(self, positions: Any, values: Array, shares: Array) -> None:
         """Draw these coefficients with these contributions."""
-        colours = np.where(shares > 0, RAISES, np.where(shares < 0, LOWERS, QUIET))
-        self.source.data = {"k": positions, "c": values, "colour": colours.tolist()}
+        colours = np.where(shares > 0, RAISES, np.where(shares < 0, LOWERS, QUIET)).tolist()
+        feed(self.source, {"k": positions, "c": values, "colour": colours})
 
 
 class ProfileDrawing:
     """S_p over the order, of all representations; the chosen one stands out, with a dot at the chosen order."""
 
     def __init__(self) -> None:
-        self.figure = _figure(x_axis_label="order p", y_axis_label="Sₚ", x_range=(0.7, 20.3), y_range=(-0.02, 1.04))
+        self.figure = make_figure(
+            "Sparsity over the order from 1 to 20, of samples, DCT and wavelet coefficients",
+            x_axis_label="order p",
+            y_axis_label="Sₚ",
+            x_range=(0.7, 20.3),
+            y_range=(-0.02, 1.04),
+        )
         self.figure.xaxis.ticker = [1, 2, 4, 6, 8, 10, 15, 20]
         self.sources = {kind: ColumnDataSource({"p": ORDERS, "s": ORDERS * np.nan}) for kind in REPRESENTATIONS}
         self.lines = {
@@ -61,14 +87,13 @@ class ProfileDrawing:
         self.figure.scatter("p", "s", size=11, color=RAISES, source=self.here)
         self.span = Span(dimension="height", line_color=QUIET, line_dash="dotted")
         self.figure.add_layout(self.span)
-        self.figure.add_layout(self.figure.legend[0], "above")
-        self.figure.legend.orientation = "horizontal"
-        self.figure.legend.padding = self.figure.legend.margin = 0
+        put_legend_above(self.figure)
 
-    def show_profiles(self, profiles: dict[str, Array], chosen: str) -> None:
-        """Draw new lines."""
+    def show_profiles(self, profiles: Mapping[str, tuple[Array, Array]], chosen: str) -> None:
+        """Draw new lines of sparsity over the order."""
         for kind, line in self.lines.items():
-            self.sources[kind].data = {"p": ORDERS, "s": profiles.get(kind, ORDERS * np.nan)}
+            orders, sparsities = profiles.get(kind, (ORDERS, ORDERS * np.nan))
+            self.sources[kind].data = {"p": orders, "s": sparsities}
             line.line_color = RAISES if kind == chosen else QUIET
             line.line_width = 2.5 if kind == chosen else 1.5
 
@@ -83,8 +108,11 @@ class BarsDrawing:
 
     def __init__(self) -> None:
         self.source = ColumnDataSource({"left": [], "right": [], "total": [], "colour": []})
-        self.figure = _figure(
-            x_axis_type="log", x_axis_label="rank of the magnitude, largest first", y_axis_label="share of Sₚ"
+        self.figure = make_figure(
+            "What the coefficients contribute to the sparsity, from the largest magnitude to the smallest",
+            x_axis_type="log",
+            x_axis_label="rank of the magnitude, largest first",
+            y_axis_label="share of Sₚ",
         )
         self.figure.xaxis.formatter = NumeralTickFormatter(format="0,0")
         self.figure.quad(
@@ -106,8 +134,12 @@ class RankingDrawing:
     def __init__(self) -> None:
         self.names = FactorRange()
         self.source = ColumnDataSource({"name": [], "share": [], "colour": [], "size": []})
-        self.figure = _figure(
-            height=TALL, y_range=self.names, x_range=(-2, 102), x_axis_label="% of references that are less sparse"
+        self.figure = make_figure(
+            "The rank of this signal among 27 references, by every metric",
+            height=TALL,
+            y_range=self.names,
+            x_range=(-2, 102),
+            x_axis_label="% of references that are less sparse",
         )
         self.figure.segment(0, "name", "share", "name", color="colour", line_width=1.5, source=self.source)
         self.figure.scatter("share", "name", size="size", color="colour", source=self.source)
@@ -117,13 +149,15 @@ class RankingDrawing:
         """Sort the metrics; the one called `accent` stands out."""
         known = {name: share for name, share in standings.items() if not np.isnan(share)}
         names = sorted(known, key=lambda name: (known[name], name != accent))
-        self.names.factors = names
-        self.source.data = {
+        if names != list(self.names.factors):  # a new axis is the slowest thing on the page
+            self.names.factors = names
+        rows = {
             "name": names,
             "share": [known[name] for name in names],
             "colour": [RAISES if name == accent else QUIET for name in names],
             "size": [12 if name == accent else 6 for name in names],
         }
+        feed(self.source, rows)
 
 
 class EstimateDrawing:
@@ -132,16 +166,17 @@ class EstimateDrawing:
     def __init__(self) -> None:
         self.truth = ColumnDataSource({"k": [], "x": []})
         self.estimate = ColumnDataSource({"k": [], "x": []})
-        self.figure = _figure(
-            x_axis_label="position", y_axis_label="coefficient", height=ESTIMATE_HEIGHT, x_range=(-3, LONGEST + 2)
+        self.figure = make_figure(
+            "The coefficients that were measured, and the solver's estimate of them",
+            x_axis_label="position",
+            y_axis_label="coefficient",
+            x_range=(-3, LONGEST + 2),
         )
         self.figure.segment("k", 0, "k", "x", color=QUIET, line_width=1, source=self.truth)
         truth = {"fill_color": None, "line_color": QUIET, "line_width": 1.5}
         self.figure.scatter("k", "x", size=9, source=self.truth, legend_label="truth", **truth)
         self.figure.scatter("k", "x", size=4, color=LOWERS, source=self.estimate, legend_label="estimate")
-        self.figure.add_layout(self.figure.legend[0], "above")
-        self.figure.legend.orientation = "horizontal"
-        self.figure.legend.padding = self.figure.legend.margin = 0
+        put_legend_above(self.figure)
 
     def show_truth(self, x: Array) -> None:
         """Draw the coefficients that are not zero, and no estimate yet."""
@@ -162,7 +197,8 @@ class HistoryDrawing:
     def __init__(self) -> None:
         self.source = ColumnDataSource({"k": [], "error": [], "sparsity": []})
         # Ranges are set by hand: a figure that has nothing to show yet is blank otherwise.
-        self.error = _figure(
+        self.error = make_figure(
+            "The relative error of each iterate",
             y_axis_type="log",
             x_axis_label="iterate",
             y_axis_label="relative error",
@@ -170,7 +206,8 @@ class HistoryDrawing:
             y_range=(1e-3, 2),
             height=HISTORY_HEIGHT,
         )
-        self.sparsity = _figure(
+        self.sparsity = make_figure(
+            "The sparsity of each iterate, and that of the truth",
             x_axis_label="iterate",
             y_axis_label="sparsity S₂",
             x_range=self.error.x_range,

@@ -10,6 +10,7 @@ from typing import Any
 import panel as pn
 
 UPLOAD, MOST_NAMES = "upload_event", 100
+ALREADY_TAKEN = b""
 
 
 class LimitedDropper(pn.widgets.FileDropper):
@@ -24,6 +25,15 @@ class LimitedDropper(pn.widgets.FileDropper):
         self.limit, self.complaint = limit, ""
         self._received: dict[str, int] = {}
         super().__init__(**params)
+
+    def take(self) -> tuple[str, bytes] | None:
+        """Return the name and the bytes of the newest file that was not taken yet, and let go of the bytes."""
+        new = [(name, data) for name, data in self.value.items() if data is not ALREADY_TAKEN]
+        self.value.update(dict.fromkeys(self.value, ALREADY_TAKEN))
+        if not new:
+            return None
+        name, data = new[-1]
+        return name, data.encode() if isinstance(data, str) else bytes(data)
 
     def _process_event(self, event: Any) -> None:
         if event.event_name != UPLOAD:

@@ -9,6 +9,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
+import scipy.fft
 from numpy.typing import NDArray
 
 from .._arrays import Array
@@ -19,14 +20,16 @@ from ..recovery.quality import relative_error
 from ..recovery.registry import SOLVERS as REGISTERED
 from ..recovery.result import Recovery
 from ..recovery.solver import Solver, has_defaults
+from ..recovery.transform import wavelet_basis
 from ..simulate import gaussian_matrix
 from .model import coefficients
 
-LONGEST, SIDE = 256, 16  # coefficients of a trial; of an image a square of 16 x 16
+LONGEST, SIDE = 256, 32  # samples of a trial; of a picture a square of 32 x 32 pixels
 SHORTEST = 8
-MOST_FRAMES = 5000  # kept of a run: 10 MB
+MOST_FRAMES = 2000  # kept of a run: 16 MB
 LONGEST_RUN = 300.0  # seconds, after which a run is stopped at its next iterate
 ORDER = 2.0  # of the sparsity that is drawn
+WAVELET = "db4"  # that of signals.wavelet
 
 NOTES = {
     "GDSReweighted": "GDSReweighted (this library)",
@@ -68,19 +71,47 @@ class Frame:
     sparsity: float
 
 
-def piece(values: Array, representation: str) -> Array:
-    """Return the coefficients of the beginning of a signal or of the middle of an image, scaled to 1 at the largest."""
-    if values.ndim == 2:
-        tops = [max(0, (length - SIDE) // 2) for length in values.shape]
-        cut = values[tuple(slice(top, top + SIDE) for top in tops)]
-    else:
-        cut = values[:LONGEST]
+@dataclass(frozen=True)
+class Piece:
+    """What a trial measures: coefficients scaled to 1 at the largest, and the way back to the samples."""
+
+    coefficients: Array
+    scale: float
+    shape: tuple[int, ...]
+    representation: str
+
+    def rebuild(self, c: Array) -> Array:
+        """Return the samples that have these coefficients."""
+        values = np.asarray(c) * self.scale
+        if self.representation == "DCT":
+            return np.asarray(scipy.fft.idctn(values.reshape(self.shape), norm="ortho"))
+        if self.representation == "wavelet":
+            values = wavelet_basis(WAVELET, self.shape).synthesise(values)
+        return values.reshape(self.shape)
+
+
+def piece(values: Array, representation: str) -> Piece:
+    """Return the beginning of a signal, or a picture reduced to a few pixels, in a representation."""
+    cut = _reduce(values) if values.ndim == 2 else values[:LONGEST]
     if not cut.any():
         raise InvalidInput("the piece that would be measured is zero; pick another signal or representation")
     c = coefficients(cut, representation)
     if c.size < SHORTEST:
         raise InvalidInput(f"there are {c.size} coefficients, and a trial needs {SHORTEST} or more")
-    return np.asarray(c / np.abs(c).max())
+    scale = float(np.abs(c).max())
+    whole = representation != "wavelet"  # which needs even lengths
+    shape = cut.shape if whole else tuple(length - length % 2 for length in cut.shape)
+    return Piece(np.asarray(c / scale), scale, shape, representation)
+
+
+def _reduce(values: Array) -> Array:
+    """Return the middle of a picture at `SIDE` x `SIDE` pixels, each the mean of a block; small pictures stay."""
+    block = max(1, min(values.shape) // SIDE)
+    sides = [min(SIDE, length // block) for length in values.shape]
+    tops = [(length - block * side) // 2 for length, side in zip(values.shape, sides, strict=True)]
+    cut = values[tuple(slice(top, top + block * side) for top, side in zip(tops, sides, strict=True))]
+    means: Array = cut.reshape(sides[0], block, sides[1], block).mean(axis=(1, 3))
+    return means
 
 
 def set_up(c: Array, *, kept: int, measurements: int, snr: float | None, solver: str, seed: int) -> Trial:

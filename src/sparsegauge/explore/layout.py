@@ -6,11 +6,13 @@
 from __future__ import annotations
 
 import html
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import panel as pn
 import panel_material_ui as pmui
 
+from ..errors import InvalidInput
 from ..recovery.result import Recovery
 from .drawings import LOWERS, RAISES
 from .dropper import LimitedDropper
@@ -43,12 +45,15 @@ DROPPER = """
 .filepond--item-panel { background-color: #4a5560 !important; }
 .filepond--drop-label, .filepond--drop-label label { color: inherit; font-size: 0.95rem; cursor: pointer; }
 .filepond--credits { display: none; }
+[data-filepond-item-state="load-invalid"] .filepond--file-status-sub::after {
+  content: ": cut the file, or start the page with a larger --max-upload-mb"; }
+[data-filepond-item-state="load-invalid"] .filepond--file-status-sub { white-space: normal; }
 """
 
 
-def text(content: str = "") -> Any:
+def text(content: str = "", stylesheets: Sequence[str] = ()) -> Any:
     """Return a pane with the page's own HTML."""
-    return pn.pane.HTML(content, stylesheets=[TEXT], sizing_mode="stretch_width", margin=(4, 10))
+    return pn.pane.HTML(content, stylesheets=[TEXT, *stylesheets], sizing_mode="stretch_width", margin=(4, 10))
 
 
 def paragraph(content: str) -> str:
@@ -64,6 +69,17 @@ def alert() -> Any:
 def complain(place: Any, sentence: str) -> None:
     """Show what is wrong."""
     place.param.update(object=html.escape(" ".join(sentence.split())), visible=True)
+
+
+def attempt(place: Any, work: Callable[[], None]) -> None:
+    """Do some work; what goes wrong is a sentence in that place, and the page shows what it showed before."""
+    place.visible = False
+    try:
+        work()
+    except InvalidInput as error:
+        complain(place, str(error))
+    except Exception as error:  # a page must not die of what nobody thought of
+        complain(place, f"That did not work ({type(error).__name__}: {error}).")
 
 
 def card(title: str, *content: Any) -> Any:
@@ -91,6 +107,13 @@ def dropper(max_mb: float) -> Any:
         stylesheets=[DROPPER],
         margin=(4, 10),
     )
+
+
+def download(label: str, make: Callable[[], Any]) -> Any:
+    """Return a button that saves what `make` returns, a file in memory, when it is pressed."""
+    button = pmui.FileDownload(label=label, callback=make, filename="sparsegauge", sizing_mode="stretch_width")
+    button.variant = "outlined"  # afterwards: its constructor warns of its own doing
+    return button
 
 
 def legend() -> Any:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import functools
 import itertools
+import math
 from dataclasses import dataclass
 from typing import Any
 
@@ -16,6 +17,8 @@ from ..metrics.gds import gds, gds_gradient, gds_profile
 from ..signals import DEMOS, REPRESENTATIONS, demo
 
 ORDERS = np.unique(np.concatenate([np.arange(1, 3, 0.25), np.arange(3, 8, 0.5), np.arange(8, 20.5)]))
+FEW_ORDERS = np.array([1, 1.5, 2, 3, 4, 5, 6, 7, 8, 10, 12, 14, 16, 18, 20.0])  # whole orders are quick
+LONG = 1 << 15  # samples; the profile of longer signals has fewer orders
 LONGEST = 1 << 18  # samples; more would make the slider lag
 MOST_POINTS = 512  # of a drawn line: about as many as there are pixels
 MOST_BARS = 40
@@ -55,13 +58,25 @@ def checked(name: str, values: NDArray[Any]) -> Signal:
     if values.ndim != 2:
         values = values.ravel()
     if values.size > LONGEST:
-        notes.append(f"only the first {LONGEST:,} numbers are used")
-        values = values.ravel()[:LONGEST]
+        values = _cut(values)
+        shape = " × ".join(f"{length:,}" for length in values.shape)
+        part = f"the middle {shape} pixels" if values.ndim == 2 else f"the first {shape} numbers"
+        notes.append(f"only {part} are used")
         if not values.any():
-            raise InvalidInput(
-                f"the first {LONGEST:,} numbers of {name} are all zero; cut the file to the part you want"
-            )
+            raise InvalidInput(f"{part} of {name} are all zero; cut the file to the part you want")
     return Signal(name, values, "; ".join(notes))
+
+
+def _cut(values: Array) -> Array:
+    """Return as much as the page shows: the beginning of a signal, the middle of a picture."""
+    if values.ndim == 1:
+        return values[:LONGEST]
+    rows, columns = values.shape
+    side = math.isqrt(LONGEST)
+    height = min(rows, max(side, LONGEST // columns))
+    width = min(columns, LONGEST // height)
+    top, left = (rows - height) // 2, (columns - width) // 2
+    return values[top : top + height, left : left + width]
 
 
 def coefficients(values: Array, representation: str) -> Array:
@@ -76,7 +91,7 @@ def coefficients(values: Array, representation: str) -> Array:
     return np.asarray(REPRESENTATIONS[representation](values)).ravel()
 
 
-def contributions(c: Array, order: float) -> Array:
+def contributions(c: Array, order: float, sparsity: float | None = None) -> Array:
     r"""Return what each coefficient contributes to S_p; they add up to S_p, and some are negative.
 
     .. math:: s_k = \frac{c_k}{N \sum c^p} \left( \sum_{i: c_i < c_k} (c_k - c_i)^{p-1}
@@ -84,11 +99,12 @@ def contributions(c: Array, order: float) -> Array:
 
     with c the magnitudes. It is (c_j - c_i)^p = c_j (c_j - c_i)^(p-1) - c_i (c_j - c_i)^(p-1), summed over all pairs
     and sorted by coefficient: a coefficient gains by those below it and loses by those above. By the gradient,
-    s_k = x_k dS_p/dx_k / p + S_p c_k^p / sum c^p.
+    s_k = x_k dS_p/dx_k / p + S_p c_k^p / sum c^p. `sparsity` is S_p, where it is known.
     """
     x = c / np.abs(c).max()  # powers of the largest could overflow
     powers = np.abs(x) ** order
-    return np.asarray(x * gds_gradient(x, order) / order + gds(x, order) * powers / powers.sum())
+    total = float(gds(x, order)) if sparsity is None else sparsity
+    return np.asarray(x * gds_gradient(x, order) / order + total * powers / powers.sum())
 
 
 @dataclass(frozen=True)
@@ -100,16 +116,27 @@ class Bars:
     total: Array
 
 
+@functools.lru_cache(maxsize=2 * len(DEMOS))
+def shown_demo(name: str, representation: str) -> ShownCoefficients:
+    """Return the coefficients of a demo signal, which all visitors share."""
+    return ShownCoefficients(demo(name), representation)
+
+
 class ShownCoefficients:
     """The coefficients of a signal in one representation, and what does not depend on the order, worked out once."""
 
     def __init__(self, values: Array, representation: str) -> None:
         self.values = coefficients(values, representation)
 
+    @property
+    def orders(self) -> Array:
+        """Return the orders of the profile: fewer for long signals."""
+        return FEW_ORDERS if self.values.size > LONG else ORDERS
+
     @functools.cached_property
     def profile(self) -> Array:
-        """Return S_p at each of `ORDERS`."""
-        return gds_profile(self.values, ORDERS)
+        """Return S_p at each of `orders`."""
+        return gds_profile(self.values, self.orders)
 
     @functools.cached_property
     def by_rank(self) -> NDArray[np.int64]:

@@ -15,8 +15,9 @@ import panel_material_ui as pmui
 from ..errors import InvalidInput
 from ..metrics.gds import gds
 from . import drawings, layout
-from .experiment import ORDER, SOLVERS, Run, piece, set_up
+from .experiment import ORDER, SOLVERS, Frame, Piece, Run, Trial, piece, set_up
 from .model import Signal
+from .signal_views import EstimateView
 from .soon import Soon
 
 NOISE: dict[str, float | None] = {"none": None, **{f"{level} dB": float(level) for level in (60, 50, 40, 30, 20, 10)}}
@@ -32,8 +33,9 @@ class RecoveryPanel:
     def __init__(self) -> None:
         self.run: Run | None = None
         self.shown = 0
-        self.c: Any = None
+        self.piece: Piece | None = None
         self._make_widgets()
+        self.view = EstimateView()
         self.estimate = drawings.EstimateDrawing()
         self.history = drawings.HistoryDrawing()
         self.timer: Any = None
@@ -61,13 +63,13 @@ class RecoveryPanel:
         self.close()
         self.message.visible = False
         try:
-            self.c = piece(signal.values, representation)
+            self.piece = piece(signal.values, representation)
         except InvalidInput as error:
-            self.c = None
+            self.piece = None
             self.go.disabled = True
             layout.complain(self.message, f"No trial with this signal: {error}.")
             return
-        n = self.c.size
+        n = self.piece.coefficients.size
         self.go.disabled = False
         self.kept.param.update(end=n, value=max(1, round(KEPT * n)))
         self.measurements.param.update(end=n - 1, value=max(3, round(MEASURED * n)))
@@ -82,13 +84,16 @@ class RecoveryPanel:
         self._idle()
 
     def _describe(self) -> None:
-        if self.c is not None:
-            m, n, k = self.measurements.value, self.c.size, self.kept.value
-            self.about.object = layout.paragraph(f"{m} random sums of {n} coefficients, {k} of them not zero.")
+        if self.piece is not None:
+            m, n, k = self.measurements.value, self.piece.coefficients.size, self.kept.value
+            what = " × ".join(map(str, self.piece.shape))
+            what += " pixels of the picture" if len(self.piece.shape) == 2 else " samples of the signal"
+            words = f"{what}, of whose {n} coefficients the {k} largest are kept, are measured by {m} random sums."
+            self.about.object = layout.paragraph(words)
 
-    def _set_up(self) -> Any:
+    def _set_up(self, shown: Piece) -> Trial:
         return set_up(
-            self.c,
+            shown.coefficients,
             kept=int(self.kept.value),
             measurements=int(self.measurements.value),
             snr=NOISE[self.noise.value],
@@ -97,18 +102,28 @@ class RecoveryPanel:
         )
 
     def _show_truth(self) -> None:
-        truth = self._set_up().truth
+        if self.piece is None:
+            return
+        truth = self._set_up(self.piece).truth
+        self.view.show_truth(self.piece.rebuild(truth))
         self.estimate.show_truth(truth)
         self.history.clear(float(gds(truth, ORDER)))
         self.result.object = layout.paragraph(BEFORE)
 
+    def _show(self, frame: Frame) -> None:
+        assert self.piece is not None
+        self.view.show(self.piece.rebuild(frame.x))
+        self.estimate.show(frame)
+
     def _begin(self) -> None:
         self.close()
+        if self.piece is None:
+            return
         self.message.visible = False  # what it says is about the run before
         self._show_truth()
-        self.run, self.shown = Run(self._set_up()), 0
+        self.run, self.shown = Run(self._set_up(self.piece)), 0
         self.go.disabled, self.halt.disabled = True, False
-        self.result.object = layout.paragraph("Working; a solver's first run compiles it, which takes a while.")
+        self.result.object = layout.paragraph("Working.")
         self.run.start()
         self.timer = pn.state.add_periodic_callback(self._tick, period=PERIOD)
 
@@ -127,7 +142,7 @@ class RecoveryPanel:
         if left > 0:
             self.shown += max(1, math.ceil(len(run.frames) / MOST_TICKS)) if left > 1 else 1
             self.shown = min(self.shown, len(run.frames))
-            self.estimate.show(run.frames[self.shown - 1])
+            self._show(run.frames[self.shown - 1])
             self.history.show(run.frames[: self.shown])
         elif over:
             self._finish(run)
@@ -139,7 +154,7 @@ class RecoveryPanel:
             self.result.object = ""
             layout.complain(self.message, f"The solver gave up: {run.failure}")
             return
-        self.estimate.show(last)
+        self._show(last)
         self.history.show([*run.frames, last])
         self.result.object = layout.outcome(run.result, last, html.escape(type(SOLVERS[run.trial.solver]()).__name__))
 
@@ -147,7 +162,7 @@ class RecoveryPanel:
         if self.timer is not None:
             self.timer.stop()
         self.timer = None
-        self.go.disabled, self.halt.disabled = self.c is None, True
+        self.go.disabled, self.halt.disabled = self.piece is None, True
 
     def controls(self) -> Any:
         """Return the left column."""
@@ -158,8 +173,8 @@ class RecoveryPanel:
     def picture(self) -> Any:
         """Return the middle column."""
         return pn.Column(
-            layout.card("Result", self.result),
-            layout.card("Truth and estimate", layout.drawn(self.estimate.figure)),
+            layout.card("What was measured, and the estimate", self.view.panel(), self.result),
+            layout.card("Their coefficients", layout.drawn(self.estimate.figure)),
             sizing_mode="stretch_width",
         )
 

@@ -18,7 +18,7 @@ from ..metrics.catalogue import METRICS
 from ..metrics.gds import gds
 from ..metrics.metric import Metric
 from ..signals import DEMOS, REPRESENTATIONS, demo
-from .model import coefficients
+from .model import coefficients, shown_demo
 
 PATCH = 32
 SAME = 1e-9  # relative difference of values that are tied: rounding must not break ties
@@ -65,9 +65,26 @@ def standings(c: Array, this: tuple[str, str] | None = None) -> dict[str, float]
     }
 
 
+@functools.lru_cache(maxsize=2 * len(DEMOS))
+def demo_standings(name: str, representation: str) -> dict[str, float]:
+    """Return the standings of a demo signal, which all visitors share."""
+    return standings(shown_demo(name, representation).values, (name, representation))
+
+
+@functools.lru_cache(maxsize=512)
+def _reference_sparsities(order: float) -> dict[tuple[str, str], float]:
+    """Return S_p of every reference."""
+    return {key: float(gds(c, order)) for key, c in references().items()}
+
+
 def gds_standing(c: Array, order: float, this: tuple[str, str] | None = None) -> float:
-    """Return the standing of GDS at one order."""
-    return _standing(float(gds(c, order)), {key: float(gds(r, order)) for key, r in references().items()}, this)
+    """Return the percentage of references that are less sparse than c by S_p; ties count half."""
+    return sparsity_standing(float(gds(c, order)), order, this)
+
+
+def sparsity_standing(sparsity: float, order: float, this: tuple[str, str] | None = None) -> float:
+    """Return the same for a sparsity that is known."""
+    return _standing(sparsity, _reference_sparsities(order), this)
 
 
 def _standing(value: float, known: dict[tuple[str, str], float], this: tuple[str, str] | None) -> float:

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import itertools
+from collections.abc import Callable
 from pathlib import Path, PurePosixPath, PureWindowsPath
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -11,24 +13,45 @@ from numpy.typing import NDArray
 from .._platform.scratch import scratch_directory
 from ..errors import InvalidInput
 from ..io import Contents, open_file
+from ..surveys import FoundRecord, find_records
 from .model import LONGEST, Signal, checked
 
 MOST_SIGNALS = 200  # of one file, for the list of them to stay a list
 MEGABYTE = 1_000_000
 LARGEST_UNPACKED = 1 << 28  # bytes; packed files that would take more are refused
 LONGEST_NAME = 120  # bytes, of the 255 that a file system allows
+LONGEST_RECORD = 1 << 20  # samples of a vibration record: 22 s at 48 kHz
+
+Read = TypeVar("Read")
 
 
 def read_upload(data: bytes, name: str, *, max_mb: float) -> list[Signal]:
     """Read the signals of an uploaded file: the columns of a table, the rows of an array, an image as a whole.
 
-    The readers need a path, since some of them map files into memory; it is in a temporary directory, which is removed
-    when all is read.
-
     Raises
     ------
     InvalidInput
         If the file is too large, cannot be read, or holds nothing that can be measured.
+    """
+    return _unpack(data, name, max_mb, _signals)
+
+
+def read_vibration(data: bytes, name: str, *, max_mb: float) -> list[FoundRecord]:
+    """Return the vibration records of an uploaded file, with the rate and the speed where the file says them.
+
+    Raises
+    ------
+    InvalidInput
+        If the file is too large, cannot be read, or has no record.
+    """
+    return _unpack(data, name, max_mb, _records)
+
+
+def _unpack(data: bytes, name: str, max_mb: float, read: Callable[[Path], list[Read]]) -> list[Read]:
+    """Read a file that is there for as long as that takes.
+
+    The readers need a path, since some of them map files into memory; it is in a temporary directory, which is removed
+    when all is read.
     """
     if len(data) > max_mb * MEGABYTE:
         raise InvalidInput(
@@ -39,9 +62,17 @@ def read_upload(data: bytes, name: str, *, max_mb: float) -> list[Signal]:
         path = directory / _base(name)
         try:
             path.write_bytes(data)
-            return _signals(path)
+            return read(path)
         except (InvalidInput, OSError) as error:  # the directory is of no interest to the reader
             raise InvalidInput(str(error).replace(f"{directory}/", "")) from error
+
+
+def _records(path: Path) -> list[FoundRecord]:
+    found = find_records(path.name, open_file(path, limit=LARGEST_UNPACKED))
+    return [
+        record._replace(samples=np.array(record.samples[:LONGEST_RECORD], dtype=np.float64))
+        for record in itertools.islice(found, MOST_SIGNALS)
+    ]
 
 
 def _base(name: str) -> str:
@@ -53,11 +84,18 @@ def _base(name: str) -> str:
 
 
 def _signals(path: Path) -> list[Signal]:
+    """Return those signals that can be measured; if none can, raise the complaint about the first."""
     found: list[Signal] = []
+    complaint: InvalidInput | None = None
     for contents in open_file(path, limit=LARGEST_UNPACKED):
-        found += _of_contents(contents, path.name)
+        try:
+            found += _of_contents(contents, path.name)
+        except InvalidInput as error:  # a single number, such as the speed of a shaft, beside the signal
+            complaint = complaint or error
         if len(found) >= MOST_SIGNALS:
             break
+    if not found and complaint is not None:
+        raise complaint
     return found[:MOST_SIGNALS]
 
 

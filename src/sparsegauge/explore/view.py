@@ -12,10 +12,19 @@ import panel_material_ui as pmui
 from panel.util.parameters import edit_readonly
 from panel_material_ui.template.base import Page
 
+from . import layout
 from .recovery_panel import RecoveryPanel
 from .signal_panel import SignalPanel
+from .soon import Soon
+from .vibration_panel import ABOUT as ABOUT_VIBRATION
+from .vibration_panel import VibrationPanel
 
 TITLE = "sparsegauge explore"
+ABOUT = (
+    "See how sparse a signal is, which of its coefficients make it so, and whether a few random sums of it are enough "
+    "to recover it."
+)
+NO_SCRIM = "#loader { background: none !important; }"  # the page can be read while it is being built
 PALETTE = {
     "light": {"palette": {"primary": {"main": "#0b5cad"}}},
     "dark": {
@@ -31,18 +40,32 @@ def make_page(max_upload_mb: float) -> Any:
     recovering = RecoveryPanel()
     measuring = SignalPanel(max_upload_mb=max_upload_mb, on_signal=recovering.take)
     left = pn.Column(measuring.controls(), measuring.gauge(), sizing_mode="stretch_width")
+    shaking = VibrationPanel(max_upload_mb=max_upload_mb)
+    sparsity = pn.Column(
+        layout.text(layout.paragraph(ABOUT)),
+        _row(left, measuring.figures(), measuring.standing()),
+        _row(recovering.controls(), recovering.picture(), recovering.curves()),
+        sizing_mode="stretch_width",
+    )
+    vibration = pn.Column(
+        layout.text(layout.paragraph(ABOUT_VIBRATION)),
+        _row(shaking.controls(), shaking.figures(), shaking.chosen()),
+        sizing_mode="stretch_width",
+    )
+    tabs = pmui.Tabs(("Sparsity and recovery", sparsity), ("Vibration", vibration), sizing_mode="stretch_width")
+    opened = Soon(pn.state.curdoc)
+    tabs.param.watch(lambda event: opened(shaking.start) if event.new == 1 else None, "active")
     page = Page(
         title=TITLE,
-        meta_description="How sparse is this signal, at any order, and can it be recovered?",
+        meta_description=ABOUT,
         theme_config=PALETTE,
-        main=[
-            _row(left, measuring.figures(), measuring.standing()),
-            _row(recovering.controls(), recovering.picture(), recovering.curves()),
-        ],
+        raw_css=[NO_SCRIM],
+        main=[tabs],
     )
     _follow_the_browser(page)
     _forget_other_pages(page)
     pn.state.on_session_destroyed(lambda _: recovering.close())
+    pn.state.on_session_destroyed(lambda _: shaking.close())
     return page
 
 

@@ -84,7 +84,7 @@ def basis_of(transform: Any, A: Any, system: System) -> Basis | Analysis:
     name, shape = transform if isinstance(transform, tuple) and len(transform) == 2 else (transform, None)
     if isinstance(name, str):
         shape = _shape(shape if shape is not None else getattr(A, "dims", None), system.n)
-        return _total_variation(system, shape) if name == TOTAL_VARIATION else _wavelets(name, shape)
+        return _total_variation(system, shape) if name == TOTAL_VARIATION else wavelet_basis(name, shape)
     if all(hasattr(transform, method) for method in ("matvec", "rmatvec", "shape")):
         return _operator(transform, system.n)
     raise InvalidInput(f"transform must be {KINDS}, got {transform!r}")
@@ -101,7 +101,7 @@ def _shape(shape: Any, n: int) -> tuple[int, ...]:
     return told
 
 
-def _wavelets(name: str, shape: tuple[int, ...]) -> Basis:
+def wavelet_basis(name: str, shape: tuple[int, ...]) -> Basis:
     """Return a full periodised decomposition: as deep as all lengths are even, as `signals.wavelet` is."""
     filters = orthogonal_wavelet(name)
     if any(length % 2 for length in shape):

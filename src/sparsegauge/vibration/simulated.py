@@ -96,10 +96,10 @@ def bearing_record(
     if fault != "none":
         times = np.cumsum((1 + SLIP * generator.standard_normal(int(seconds * frequency) + 1)) / frequency)
         heights = amplitude * _load(times, fault, shaft, orders.cage)
-        _add_knocks(x, times, heights, resonance, rate)
+        add_knocks(x, times, heights, resonance, rate)
     if knocks:
         times = generator.uniform(0, seconds, knocks)
-        _add_knocks(x, times, np.full(knocks, 10.0 * amplitude), 0.4 * rate, rate)
+        add_knocks(x, times, np.full(knocks, 10.0 * amplitude), 0.4 * rate, rate)
     return SimulatedRecord(x, rate, rpm, bearing, fault, frequency, resonance)
 
 
@@ -143,7 +143,7 @@ def _load(times: Array, fault: str, shaft: float, cage: float) -> Array:
     return load
 
 
-def _add_knocks(x: Array, times: Array, heights: Array, resonance: float, rate: float) -> None:
+def add_knocks(x: Array, times: Array, heights: Array, resonance: float, rate: float) -> None:
     """Add decaying oscillations that begin at these times."""
     decay = DECAY_SHARE * rate
     length = int(12 / decay * rate)
