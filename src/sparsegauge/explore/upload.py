@@ -20,7 +20,7 @@ MOST_SIGNALS = 200  # of one file, for the list of them to stay a list
 MEGABYTE = 1_000_000
 LARGEST_UNPACKED = 1 << 28  # bytes; packed files that would take more are refused
 LONGEST_NAME = 120  # bytes, of the 255 that a file system allows
-LONGEST_RECORD = 1 << 20  # samples of a vibration record: 22 s at 48 kHz
+LONGEST_RECORD = 1 << 19  # samples of a vibration record: 11 s at 48 kHz
 
 Read = TypeVar("Read")
 

@@ -75,8 +75,8 @@ class BandTest:
     over: bool = False
 
     def start(self) -> None:
-        """Start in the background."""
-        threading.Thread(target=self.work, name="sparsegauge-bands", daemon=True).start()
+        """Start in the background; a server that ends waits for it, which takes a few seconds at most."""
+        threading.Thread(target=self.work, name="sparsegauge-bands").start()
 
     def work(self) -> None:
         """Do all of it in this thread."""
