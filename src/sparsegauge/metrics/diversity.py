@@ -16,9 +16,8 @@ from .catalogue import metric
 from .exact import Arithmetic, Pairs, length, nonzero, plain_sum, power_sum, total, zeros
 from .lemmas import INVARIANT, MAJORISED, SCHUR, Laws
 from .metric import COUNT, MAXIMUM
-from .statistics import Rows
+from .statistics import CLOSE_TO_A_SPIKE, Rows
 
-CLOSE_TO_A_SPIKE = 0.5  # a Renyi entropy up to which it is computed from what is beside the spike
 HILL = "Hill (1973), Diversity and evenness: a unifying notation and its consequences, Ecology 54(2), 427-432"
 
 

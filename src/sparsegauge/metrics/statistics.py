@@ -26,6 +26,9 @@ if TYPE_CHECKING:
 Weights = Callable[[int, Array], tuple[Array, Array]]
 
 
+CLOSE_TO_A_SPIKE = 0.5  # a Renyi entropy up to which it is computed from what is beside the spike
+
+
 class TailPowers:
     """Weights by rank: the k largest of N coefficients together weigh (k/N)^power, and the whole weighs 1."""
 

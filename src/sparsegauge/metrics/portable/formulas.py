@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 
 from ..rank_weights import GINI_WEIGHTS, odd_powers
-from ..statistics import TailPowers
+from ..statistics import CLOSE_TO_A_SPIKE, TailPowers
 from .numerics import magnitude, power, safe_log
 from .row_statistics import Coefficients
 
@@ -318,16 +318,43 @@ def hill(row: Coefficients, q: float) -> Any:
     return row.xp.exp(_log_hill(row, q))
 
 
+def _entropies(row: Coefficients, q: float) -> tuple[Any, Any]:
+    """Return the entropies of Renyi and of Tsallis, from what is beside the spike for what is nearly one."""
+    xp, far = row.xp, _log_hill(row, q)
+    if q == 0:
+        return far, xp.expm1(far)
+    if math.isinf(q):
+        near = xp.log1p(row.beside_top)
+        return near, xp.zeros_like(near)
+    near = _tsallis_of_a_spike(row, q)
+    if q == 1:
+        values = xp.where(far > CLOSE_TO_A_SPIKE, far, near)
+        return values, values
+    is_far = far > CLOSE_TO_A_SPIKE
+    safe = xp.where(is_far, xp.zeros_like(near), near)
+    tsallis_values = xp.where(is_far, xp.expm1((1.0 - q) * far) / (1.0 - q), near)
+    return xp.where(is_far, far, xp.log1p((1.0 - q) * safe) / (1.0 - q)), tsallis_values
+
+
+def _tsallis_of_a_spike(row: Coefficients, q: float) -> Any:
+    """Return the entropy as a sum of terms of one sign: with 1 + R = sum c / max c, sum t^q = sum r^q / (1 + R)^q."""
+    xp = row.xp
+    ratios = row.c / row.top[..., None]
+    logs, spread = safe_log(xp, ratios), xp.log1p(row.beside_top)
+    if q == 1:
+        return spread - row.total(ratios * logs) / (1.0 + row.beside_top)
+    terms = row.total(ratios * xp.expm1((q - 1.0) * logs)) / (1.0 + row.beside_top)
+    return (xp.expm1((q - 1.0) * spread) - terms) * xp.exp((1.0 - q) * spread) / (q - 1.0)
+
+
 @_portable
 def renyi(row: Coefficients, q: float) -> Any:
-    values = _log_hill(row, q)
-    return row.xp.where(values > 0, values, row.xp.zeros_like(values))
+    return _entropies(row, q)[0]
 
 
 @_portable
 def tsallis(row: Coefficients, q: float) -> Any:
-    values = renyi(row, q)
-    return values if q == 1 else row.xp.expm1((1.0 - q) * values) / (1.0 - q)
+    return _entropies(row, q)[1]
 
 
 @_portable

@@ -117,6 +117,13 @@ class Coefficients:
         return self.xp.max(self.c, axis=-1)
 
     @functools.cached_property
+    def beside_top(self) -> Any:
+        """Return sum c / max c - 1, which keeps its digits where one coefficient has nearly all of the sum."""
+        ratios = self.c / self.top[..., None]
+        below = ratios < 1
+        return self.total(self.xp.where(below, ratios, self.xp.zeros_like(ratios))) + (self.count(~below) - 1.0)
+
+    @functools.cached_property
     def sorted(self) -> Any:
         """Return c in ascending order, scaled."""
         return self.xp.sort(self.c, axis=-1)
