@@ -15,6 +15,7 @@ ELEMENTS = {
     "Values": "float",
     "Table": "float",
     "FloatTable": "float",
+    "Floats": "float",
     "Array": "float",
     "Matrix": "float",
     "Cube": "float",

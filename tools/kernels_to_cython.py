@@ -37,6 +37,7 @@ TYPES = {
     "Values": "cython.const[cython.double][::1]",
     "Table": "cython.const[cython.double][:, :]",
     "FloatTable": "cython.const[cython.float][:, :]",
+    "Floats": "cython.const[cython.float][::1]",
     "Array": "cython.double[::1]",
     "Matrix": "cython.double[:, ::1]",
     "Cube": "cython.double[:, :, ::1]",

@@ -59,6 +59,7 @@ _PUBLIC = {
         "renyi",
         "tsallis",
     ),
+    "metrics.accumulator": ("Accumulator",),
     "metrics.curves": ("Lorenz", "effective_rank", "lorenz", "stable_rank"),
     "metrics.error_bars": ("ConfidenceInterval", "confidence_interval", "standard_error"),
     "metrics.table": ("MetricTable",),

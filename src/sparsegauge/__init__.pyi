@@ -24,6 +24,7 @@ from .errors import StaleStudy as StaleStudy
 from .errors import StoreInUse as StoreInUse
 from .errors import StudyWarning as StudyWarning
 from .features import SparsityFeatures as SparsityFeatures
+from .metrics.accumulator import Accumulator as Accumulator
 from .metrics.catalogue import METRICS as METRICS
 from .metrics.catalogue import measure as measure
 from .metrics.catalogue import metric as metric

@@ -58,6 +58,10 @@ class Undefined(Exception):
     """In exact arithmetic: the metric has no finite value there."""
 
 
+class NotMadeOfSums(Exception):
+    """In a stream: a statistic cannot be added up piece by piece."""
+
+
 class Illegal(ValueError):
     """In an audit: the second signal does not follow from the first by the criterion's transformation."""
 

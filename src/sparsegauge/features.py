@@ -12,7 +12,7 @@ from sklearn.utils import Tags
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from ._arrays import Array, check_number, check_orders
-from .metrics.catalogue import choose_metrics
+from .metrics.catalogue import choose_columns
 from .metrics.metric import Metric
 
 
@@ -114,9 +114,7 @@ class SparsityFeatures(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         return np.array(list(self._columns()), dtype=object)
 
     def _columns(self) -> dict[str, tuple[Metric, dict[str, Any]]]:
-        orders = [("gds", {"order": order}) for order in check_orders(self.orders)]
-        metrics = self.metrics if isinstance(self.metrics, str) else [*self.metrics, *orders]
-        return choose_metrics(metrics)
+        return choose_columns(self.metrics, check_orders(self.orders))
 
     def _check(self, X: Any, *, reset: bool) -> Any:
         return validate_data(self, X, reset=reset, dtype=np.float64, accept_sparse="csr")

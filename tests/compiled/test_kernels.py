@@ -1,10 +1,15 @@
 """Kernels on small data: these tests also run uncompiled, to show which lines they reach (`make coverage`)."""
 
+from fractions import Fraction
+
 import numpy as np
 import pytest
 
 import sparsegauge as sg
 from naive import gds_mpmath, gradient_pairs
+from sparsegauge._compiled import measure as kernels
+from sparsegauge._compiled.even import MOMENT_BLOCK
+from sparsegauge._compiled.streaming import STREAMED
 
 ORDERS = (1, 1.5, 2, 2.5, 3, 4, 7, 7.3, 10, 23, 40)
 
@@ -53,6 +58,33 @@ def test_gradient_at_real_orders_is_a_derivative(length):
 def test_a_batch_is_its_rows(name):
     X = np.stack(list(signals(20).values())[:4])
     np.testing.assert_array_equal(sg.measure(X, name), [sg.measure(row, name) for row in X])
+
+
+@pytest.mark.parametrize("length", [1, 7, 8, 300])
+def test_sums_of_streams(length):
+    """The slow and obvious twin: exact fractions."""
+    for name, x in signals(max(length, 4)).items():
+        x = x[:length] if name != "extreme" else x[:length] / np.abs(x[:length]).max()
+        shift = float(np.abs(x).mean())
+        c = [Fraction(abs(float(value))) for value in x]
+        powers = [sum((value - Fraction(shift)) ** k for value in c) for k in (1, 2, 3, 4)]
+        twins = [*powers, sum(value**2 for value in c), sum(value**4 for value in c)]
+        sizes = [sum(abs(value - Fraction(shift)) ** k for value in c) for k in (1, 2, 3, 4)] + twins[4:]
+        full, quick, single = np.empty((3, 1, STREAMED))
+        starts = np.array([0, length])
+        kernels.streamed_rows(x.copy(), starts, np.ones(1), np.array([shift]), 0, 1, full)
+        kernels.streamed_moments(x.copy(), shift, quick)
+        for k, (twin, size) in enumerate(zip(twins, sizes, strict=True)):
+            for out in (full, quick) if k < 4 else (full,):
+                value = Fraction(out[0, 2 * k]) + Fraction(out[0, 2 * k + 1])
+                assert abs(value - twin) <= 2e-15 * float(size), (name, k)
+        assert full[0, 12] == np.abs(x).max()
+        assert full[0, 13] == np.count_nonzero(x)
+        with np.errstate(under="ignore"):
+            floats = x.astype(np.float32)
+        kernels.streamed_moments_of_floats(floats, shift, np.empty(MOMENT_BLOCK), single)
+        kernels.streamed_moments(floats.astype(np.float64), shift, quick)
+        np.testing.assert_array_equal(single[:, :8], quick[:, :8])
 
 
 SOLVERS = [sg.Portfolio(), sg.GDSReweighted(), sg.GDSAscent(), sg.EP(), sg.SPSA(), sg.Lasso()]

@@ -38,7 +38,7 @@ def phi_lower(z: float, d: float, y: float, k: float, factor: float, common: flo
     return (below_log(z, d, y) - exp_beyond(k * y) * factor) * common
 
 
-@kernel
+@entry
 def phi(z: float, d: float, y: float, p: float) -> float:
     """Return phi_p(z) for y = log z: two forms of the same, that with p - 1 for large p and that with p for small."""
     if p >= 0.5:

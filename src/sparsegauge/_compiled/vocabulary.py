@@ -15,6 +15,7 @@ if TYPE_CHECKING:
 Values: TypeAlias = "NDArray[np.float64]"  # numbers that are only read, so that read-only arrays will do
 Table: TypeAlias = "NDArray[np.float64]"  # rows that are only read, perhaps with gaps between their numbers
 FloatTable: TypeAlias = "NDArray[np.float32]"  # the same in single precision
+Floats: TypeAlias = "NDArray[np.float32]"  # numbers of single precision that are only read
 Array: TypeAlias = "NDArray[np.float64]"
 Matrix: TypeAlias = "NDArray[np.float64]"
 Cube: TypeAlias = "NDArray[np.float64]"

@@ -290,3 +290,10 @@ def choose_metrics(metrics: Any) -> dict[str, tuple[Metric, dict[str, Any]]]:
     if not chosen:
         raise InvalidInput(f"at least one metric is needed, got {metrics!r}; there are {', '.join(METRICS)}")
     return chosen
+
+
+def choose_columns(metrics: Any, orders: Sequence[float]) -> dict[str, tuple[Metric, dict[str, Any]]]:
+    """Return the same with `gds` at several orders behind them."""
+    if isinstance(metrics, str | bytes) or not isinstance(metrics, Iterable):
+        return choose_metrics(metrics)  # which refuses it
+    return choose_metrics([*metrics, *(("gds", {"order": order}) for order in orders)])

@@ -187,9 +187,9 @@ def _row_tsallis(row: Rows, q: float) -> Array:
     if q == 0:
         return row.n - 1.0
     if q == 1:
-        R, terms = row.relative_to_top(lambda log: log)
+        R, terms = row.relative_to_top(1.0)
         return np.log1p(R) - terms / (1.0 + R)
-    R, terms = row.relative_to_top(lambda log: np.expm1((q - 1.0) * log))
+    R, terms = row.relative_to_top(q)
     log = np.log1p(R)
     return (np.expm1((q - 1.0) * log) - terms / (1.0 + R)) * np.exp((1.0 - q) * log) / (q - 1.0)
 

@@ -195,7 +195,11 @@ def measure_signals(metric: Metric, signals: Signals, zero: float, arguments: Ma
     """Return one value per signal; `zero` for signals whose coefficients are all zero."""
     if signals.rows == 0:
         return np.empty(0)
-    row = _rows_of(signals)
+    return measure_rows(metric, _rows_of(signals), zero, arguments)
+
+
+def measure_rows(metric: Metric, row: Rows, zero: float, arguments: Mapping[str, Any]) -> Array:
+    """Return one value per signal from its statistics."""
     with np.errstate(all="ignore"):  # signals of zeros may come to 0/0; and infinite results are results
         values = metric.kernel(row, **arguments) + 0.0  # which makes 0.0 of -0.0
     if np.count_nonzero(row.all_zero):

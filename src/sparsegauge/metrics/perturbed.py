@@ -27,7 +27,7 @@ from .._arrays import Array
 from ..errors import InvalidInput
 from .duals import Dual
 from .metric import COUNT, MAXIMUM
-from .statistics import Rows, TailPowers, Weights
+from .statistics import Rows, TailPowers, Weights, power_less_one
 from .weight_tables import WeightTable
 
 LARGEST_LOGARITHM = 600.0  # beyond, a power may overflow
@@ -211,11 +211,14 @@ class PerturbedRows(Rows):
         logarithm = np.where(self._spread(large), np.log(powers / self.n) + self._spread(largest), close)
         return logarithm / p - np.log1p(D / self.n)
 
-    def relative_to_top(self, function: Callable[[Array], Array]) -> tuple[Any, Any]:
-        """Return R = sum r - 1 and sum r f(log r), r = c/max c, where the unit max c drops out of the metric."""
+    def relative_to_top(self, q: float) -> tuple[Any, Any]:
+        """Return R = sum r - 1 and sum r (r^(q-1) - 1), r = c/max c, where the unit max c drops out of the metric.
+
+        At q = 1 the second is sum r log r.
+        """
         table = self._table
         r = table.c / np.where(self._any_positive, table.c.max(axis=1), 1.0)[:, None]
-        terms = r * np.where(table.positive, function(np.log(np.where(table.positive, r, 1.0))), 0.0)
+        terms = r * np.where(table.positive, power_less_one(np.log(np.where(table.positive, r, 1.0)), q), 0.0)
         return self._sum(r) - 1.0, self._sum(terms)
 
     def weighted_by_rank(self, weights: Weights, p: float = 1.0) -> tuple[Any, Any]:

@@ -162,9 +162,14 @@ class Rows:
 
     def sum_negative_powers(self, p: float) -> Array:
         """Return sum c^p over the non-zeros, p < 0."""
-        bottom, total = self._over_rows(kernels.negative_power_rows, p, columns=2).T
+        bottom, total = self.negative_powers(p)
         powers: Array = np.power(bottom, p) * total
         return powers
+
+    def negative_powers(self, p: float) -> tuple[Array, Array]:
+        """Return the smallest non-zero b, and sum (c/b)^p over the non-zeros, p < 0."""
+        bottom, total = self._over_rows(kernels.negative_power_rows, p, columns=2).T
+        return bottom, total
 
     def deviation(self) -> Array:
         """Return sum |c - mean c| / sum c."""
@@ -172,13 +177,17 @@ class Rows:
 
     def theil(self, squared: bool = False) -> Array:
         """Return mean(z log z), z = c/mean c or c^2/mean c^2, over the non-zeros."""
-        return self._over_rows(kernels.dispersion_rows, squared, 1.0, columns=2, blocks=2)[:, 0]
+        return self.dispersion(1.0, squared)[:, 0]
 
     def log_power_mean(self, p: float, squared: bool = False) -> Array:
         """Return log (mean z^p)^(1/p), z as in `theil`; of the geometric mean at p = 0."""
         if p == 1:
             return np.zeros(self._signals.rows)
-        return self._over_rows(kernels.dispersion_rows, squared, float(p), columns=2, blocks=2)[:, 1]
+        return self.dispersion(p, squared)[:, 1]
+
+    def dispersion(self, p: float, squared: bool) -> Array:
+        """Return Phi_p of the non-zeros (`_compiled/dispersion.py`) and log (mean z^p)^(1/p), in two columns."""
+        return self._over_rows(kernels.dispersion_rows, squared, float(p), columns=2, blocks=2)
 
     @functools.cached_property
     def _sorted(self) -> Array:
@@ -194,10 +203,10 @@ class Rows:
         _dispatch.over_rows(signals, kernel, out)
         return out
 
-    def relative_to_top(self, function: Callable[[Array], Array]) -> tuple[Array, Array]:
-        """Return R = sum r - 1 and sum r f(log r), r = c/max c: what is beside the largest coefficient, accurately.
+    def relative_to_top(self, q: float) -> tuple[Array, Array]:
+        """Return R = sum r - 1 and sum r (r^(q-1) - 1), r = c/max c: what is beside the largest, accurately.
 
-        The function is called with log r of the non-zeros, and must be zero at log 1.
+        At q = 1 the second is sum r log r.
         """
         stored = np.diff(self._signals.starts)
         rows = np.flatnonzero(stored)
@@ -206,14 +215,14 @@ class Rows:
             starts = self._signals.starts[rows]
             last = starts + stored[rows] - 1
             r = self._sorted / np.repeat(self._sorted[last], stored[rows])
-            values = np.where(r > 0.0, r * function(np.log(np.where(r > 0.0, r, 1.0))), 0.0)
+            values = np.where(r > 0.0, r * power_less_one(np.log(np.where(r > 0.0, r, 1.0)), q), 0.0)
             r[last] = 0.0
             beside[rows], terms[rows] = np.add.reduceat(r, starts), np.add.reduceat(values, starts)
         return beside, terms
 
     def beside_top(self) -> Array:
         """Return sum c/max c - 1: what is beside the largest coefficient, accurately."""
-        return self.relative_to_top(np.zeros_like)[0]
+        return self.relative_to_top(1.0)[0]
 
     def weighted_by_rank(self, weights: Weights, p: float = 1.0) -> tuple[Array, Array]:
         """Return G = 1 - (w . c^p)/mean c^p for weights that fall with the rank and add up to 1; and log(1 - G)."""
@@ -230,6 +239,14 @@ class Rows:
             else:
                 kernel(0, len(chosen), out)
         return out[:, 0], out[:, 1]
+
+
+def power_less_one(log: Array, q: float) -> Array:
+    """Return r^(q-1) - 1 from log r; at q = 1 the logarithm itself."""
+    if q == 1:
+        return log
+    less: Array = np.expm1((q - 1.0) * log)
+    return less
 
 
 def _rank_table(weights: Weights, N: int, stored: int) -> tuple[Array, Array, Array, int, Array]:

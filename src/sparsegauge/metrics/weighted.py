@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 
 from .._arrays import Array
 from ..errors import InvalidInput
-from .statistics import Rows, TailPowers, Weights
+from .statistics import Rows, TailPowers, Weights, power_less_one
 
 LARGEST_RECURRENCE_ORDER = 128
 PAIRS_AT_ONCE = 1 << 20
@@ -188,15 +188,15 @@ class WeightedRows(Rows):
 
         return self._of_each(narrowest)
 
-    def relative_to_top(self, function: Callable[[Array], Array]) -> tuple[Array, Array]:
-        """Return R = sum r - 1 and sum r f(log r), r = c/max c."""
+    def relative_to_top(self, q: float) -> tuple[Array, Array]:
+        """Return R = sum r - 1 and sum r (r^(q-1) - 1), r = c/max c; at q = 1 sum r log r."""
 
         def beside(row: WeightedRow) -> float:
             return float(row.w[-1] - 1.0) + float(row.w[:-1] @ (row.c[:-1] / row.c[-1]))
 
         def terms(row: WeightedRow) -> float:
             r = row.c / row.c[-1]
-            return float(row.w @ (r * function(np.log(r))))
+            return float(row.w @ (r * power_less_one(np.log(r), q)))
 
         return self._of_each(beside), self._of_each(terms)
 

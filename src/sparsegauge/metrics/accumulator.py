@@ -1,0 +1,260 @@
+"""Measure signals that come in pieces, without keeping them."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from .._arrays import Array, as_signals, check_axis, check_choice, check_number, check_orders
+from .._arrays.signal_rows import NAN_POLICIES, Signals, as_numbers, is_masked, is_sparse
+from .._platform import threads
+from ..errors import InvalidInput
+from .catalogue import choose_columns
+from .metric import Axis, measure_rows
+from .pieces import Piece, collect, collect_quickly, join, join_all
+from .portable.orders import LARGEST_MOMENT_ORDER
+from .streamed import Needs, StreamedRows, all_arguments, find_needs, metrics_made_of_sums
+from .table import MetricTable
+
+SHORT = 1 << 12  # coefficients of a block that waits for others
+MOST_WAITING = 64  # blocks
+CHUNK = 1 << 16  # coefficients of a block that one task sums up
+QUICK_CHUNK = 1 << 18  # the same where a single pass over them is enough
+STRETCHES, STRETCH = 16, 256  # of neighbours, from which the mean is guessed
+
+Metrics = Sequence[str | tuple[str, Mapping[str, float]]]
+
+
+class Accumulator:
+    """Measure signals that come block by block, or that many workers share, as if they were whole.
+
+    It keeps sums, never the signals. Even orders of `gds` up to 8, the order ``inf`` and every metric that is made of
+    sums agree with the measure of the whole signal to 1e-12, in whatever blocks it comes. Metrics that sort a signal,
+    such as `gini`, are refused.
+
+    Parameters
+    ----------
+    orders : sequence of float
+        Orders of `gds`, one column each: 2, 4, 6, 8 or inf.
+    metrics : sequence of str or of (str, mapping)
+        Names of the catalogue `METRICS`, or pairs of a name and its parameters.
+    axis : int or None
+        The dimension of a block along which the signals go on; None flattens each block.
+    nan_policy : {"propagate", "omit", "raise"}
+        What to do with NaN, as for every metric.
+    zero : float
+        The value for signals whose coefficients are all zero.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import sparsegauge as sg
+    >>> x = np.random.default_rng(0).laplace(size=10_000)
+    >>> accumulator = sg.Accumulator(orders=[2, 4], metrics=["hoyer"])
+    >>> for block in np.array_split(x, 7):
+    ...     accumulator.update(block)
+    >>> print(accumulator.value())
+       hoyer  gds order=2  gds order=4
+    0.297083     0.501723     0.517019
+    >>> round(float(sg.gds(x, 4)), 6)
+    0.517019
+    """
+
+    def __init__(
+        self,
+        *,
+        orders: Sequence[float] = (2.0,),
+        metrics: Metrics = (),
+        axis: Axis = -1,
+        nan_policy: str = "propagate",
+        zero: float = math.nan,
+    ) -> None:
+        self._columns = choose_columns(metrics, check_orders(orders))
+        self._axis = axis
+        self._nan_policy = check_choice("nan_policy", nan_policy, NAN_POLICIES)
+        self._zero = check_number("zero", zero)
+        self._needs = self._find_needs()
+        self._shape: tuple[int, ...] | None = None
+        self._pieces: list[tuple[int, Piece]] = []  # and how many blocks each is made of, like the digits of a number
+        self._waiting: list[Array] = []  # short blocks, which are summed up together
+        self._shift = math.nan  # a guess of the mean
+
+    def _find_needs(self) -> Needs:
+        found = Needs([], False)
+        for label, (metric, parameters) in self._columns.items():
+            needs = find_needs(metric, parameters)
+            if needs is None:
+                raise InvalidInput(
+                    f"{label} needs all coefficients at once and cannot be added up block by block; use orders from "
+                    f"2, 4, ..., {LARGEST_MOMENT_ORDER} and inf, or metrics from {', '.join(metrics_made_of_sums())}"
+                )
+            ingredients = dict.fromkeys([*found.ingredients, *needs.ingredients])
+            found = Needs(list(ingredients), found.counts or needs.counts)
+        return found
+
+    def __repr__(self) -> str:
+        """The columns, and how much was added up."""
+        return f"<Accumulator of {', '.join(self._columns)}: {self.count:,} coefficients>"
+
+    def __getstate__(self) -> dict[str, Any]:
+        """Return the settings and the sums; metrics go by their names."""
+        columns = {label: (metric.name, parameters) for label, (metric, parameters) in self._columns.items()}
+        return {**vars(self), "_columns": columns}
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        """Restore the settings and the sums."""
+        from .catalogue import METRICS
+
+        columns = {label: (METRICS.find(name), parameters) for label, (name, parameters) in state["_columns"].items()}
+        vars(self).update(state | {"_columns": columns})
+
+    @property
+    def count(self) -> int:
+        """The number of coefficients of all signals so far, without those that were left out as NaN."""
+        return int(sum(piece.N.sum() for piece in self._all_pieces()))
+
+    def update(self, block: Any) -> None:
+        """Add the next coefficients of each signal; a block without any changes nothing.
+
+        Parameters
+        ----------
+        block : array_like
+            As every metric takes it. All blocks have the same shape but for the dimension `axis`.
+        """
+        if is_sparse(block) or is_masked(block):
+            self._add_signals(as_signals(block, axis=self._axis, nan_policy=self._nan_policy))
+            return
+        array = as_numbers(block)
+        axis = check_axis(self._axis, array.ndim, array.shape)
+        if axis is None or array.ndim == 1:
+            shape, table = (), array.reshape(1, -1)
+        else:
+            moved = np.moveaxis(array, axis, -1)
+            shape, table = moved.shape[:-1], moved.reshape(math.prod(moved.shape[:-1]), moved.shape[-1])
+        self._check_shape(shape)
+        if 0 < table.size < SHORT:
+            as_signals(table, axis=-1, nan_policy=self._nan_policy)  # which refuses what no metric takes
+            self._waiting.append(_magnitudes(table))
+            if len(self._waiting) >= MOST_WAITING:
+                self._sum_waiting()
+        elif table.size:
+            if not 0.0 < self._shift < math.inf:
+                self._shift = _guess_mean(table[0])
+            self._add(join_all(self._collect(table)))
+        self._shape = shape
+
+    def _add_signals(self, signals: Signals) -> None:
+        shape = signals.shape or ()
+        self._check_shape(shape)
+        self._add(collect(signals, self._needs.ingredients))
+        self._shape = shape
+
+    def _check_shape(self, shape: tuple[int, ...]) -> None:
+        if self._shape is not None and shape != self._shape:
+            raise InvalidInput(
+                f"the signals of this block have shape {shape}, and those before have {self._shape}; all blocks must "
+                "have the same shape but for the dimension along which the signals go on"
+            )
+
+    def _collect(self, table: NDArray[Any]) -> list[Piece]:
+        """Return the sums of the columns of a table, cut by its size alone."""
+        quick = len(table) == 1 and not self._needs.ingredients and not self._needs.counts
+        step = max(1, (QUICK_CHUNK if quick else CHUNK) // len(table))
+
+        def task(span: tuple[int, int]) -> Piece:
+            part = table[:, slice(*span)]
+            piece = collect_quickly(_plain(part[0]), self._shift) if quick else None
+            if piece is not None:
+                return piece
+            signals = as_signals(part, axis=-1, nan_policy=self._nan_policy)
+            return collect(signals, self._needs.ingredients)
+
+        return threads.run(task, threads.spans(table.shape[1], step))
+
+    def _sum_waiting(self) -> None:
+        pieces = self._collect(np.concatenate(self._waiting, axis=1))
+        self._waiting = []
+        self._add(join_all(pieces))
+
+    def _all_pieces(self) -> list[Piece]:
+        """Return the sums of everything so far; what waits goes on waiting, so that looking changes nothing."""
+        waiting = self._collect(np.concatenate(self._waiting, axis=1)) if self._waiting else []
+        return [*(piece for _, piece in self._pieces), *waiting]
+
+    def _add(self, piece: Piece, size: int = 1) -> None:
+        while self._pieces and self._pieces[-1][0] <= size:
+            blocks, other = self._pieces.pop()
+            size, piece = size + blocks, join(other, piece)
+        self._pieces.append((size, piece))
+
+    def merge(self, other: Accumulator) -> None:
+        """Add what another accumulator with the same settings has added up.
+
+        Parameters
+        ----------
+        other : Accumulator
+            It does not change.
+        """
+        if not isinstance(other, Accumulator):
+            raise InvalidInput(f"merge takes another Accumulator, got {type(other).__name__}; use update for a block")
+        for name, setting in self._settings().items():
+            if other._settings()[name] != setting:
+                raise InvalidInput(
+                    f"accumulators are merged if their settings agree: {name} is {setting} here and "
+                    f"{other._settings()[name]} there; make both with the same arguments"
+                )
+        found = other._all_pieces()
+        if not found:
+            return
+        if other._shape is not None:
+            self._check_shape(other._shape)
+        self._add(join_all(found), sum(size for size, _ in other._pieces) + len(other._waiting))
+        self._shape = other._shape
+
+    def _settings(self) -> dict[str, str]:
+        columns = {label: (metric.name, parameters) for label, (metric, parameters) in self._columns.items()}
+        settings = {"columns": columns, "axis": self._axis, "nan_policy": self._nan_policy, "zero": self._zero}
+        return {name: repr(setting) for name, setting in settings.items()}
+
+    def value(self) -> MetricTable:
+        """Return the values of all columns for what was added up so far.
+
+        Returns
+        -------
+        MetricTable
+            A mapping from "hoyer", "gds order=2" to a float, or to an array where a block holds several signals.
+        """
+        pieces = self._all_pieces()
+        if not pieces:
+            raise InvalidInput("no coefficient was added yet; call update(block) first")
+        piece = join_all(pieces)
+        row = StreamedRows(piece)
+        values = {}
+        for label, (metric, parameters) in self._columns.items():
+            found = measure_rows(metric, row, self._zero, all_arguments(metric, parameters))
+            found = np.where(piece.missing | (piece.N == 0), math.nan, found)
+            values[label] = float(found[0]) if not self._shape else found.reshape(self._shape)
+        return MetricTable(values)
+
+
+def _guess_mean(row: NDArray[Any]) -> float:
+    """Return the mean of some magnitudes from all over a row."""
+    step = max(1, row.size // STRETCHES)
+    stretches = [_plain(row[start : start + STRETCH]) for start in range(0, row.size, step)]
+    with np.errstate(over="ignore", invalid="ignore"):
+        return float(np.abs(np.concatenate(stretches).astype(np.float64)).mean())
+
+
+def _plain(row: NDArray[Any]) -> NDArray[Any]:
+    """Return one row as contiguous numbers of float32 or float64, complex ones by their magnitudes."""
+    return np.require(row, None, ["C", "A"]) if row.dtype in (np.float32, np.float64) else _magnitudes(row)
+
+
+def _magnitudes(array: NDArray[Any]) -> Array:
+    """Return a copy of float64 numbers, complex ones by their magnitudes."""
+    with np.errstate(over="ignore", invalid="ignore"):
+        return np.abs(array.astype(np.complex128 if array.dtype.kind == "c" else np.float64))
