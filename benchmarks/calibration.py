@@ -1,8 +1,8 @@
-"""Are the error bars and the inclusion probabilities true? `python -m benchmarks.calibration [TRIALS] [PLOT.png]`.
+"""Are error bars and inclusion probabilities true? `python -m benchmarks.calibration [TRIALS] [PLOT.png] [FIRST]`.
 
 N = 100, M = 40 to 60; K = 5, 10, 15 and 20 non-zeros of random signs, normal, uniform, exponential or ones in turns;
-Gaussian noise with a signal to noise ratio of 15 to 40 dB; TRIALS problems, 20 by default, for each K and ratio, of
-which the default is told the standard deviation of the noise, and then not told. Counted are
+Gaussian noise with a signal to noise ratio of 15 to 40 dB; TRIALS problems, 20 by default, for each K and ratio, from
+number FIRST on; the default is told the standard deviation of the noise, and then not told. Counted are
 
 - the non-zeros within 1.6449 standard deviations (`std`) of `x`, and the same for the coefficients whose `inclusion` is
   above one half, be they zero or not: 90 % of them where the error bars are true;
@@ -184,13 +184,13 @@ def draw_reliability(every: list[Counts], path: Path) -> None:
     Image.open(path).convert("RGB").quantize(64).save(path, optimize=True)
 
 
-def report(every: list[Counts], trials: int) -> str:
+def report(every: list[Counts], trials: int, first: int) -> str:
     missing = len(KNOWLEDGE) * len(RATIOS) * len(NONZEROS) * trials - len(every)
     lines = [
         "# Calibration of the error bars and of the inclusion probabilities",
         "",
         f"In per cent, with standard errors; {trials} problems for each K and signal to noise ratio from trial",
-        f"{FIRST_TRIAL} on, sparsegauge {sg.__version__}. Within: no further than {HALF_WIDTH} `std` from `x`; 90",
+        f"{first} on, sparsegauge {sg.__version__}. Within: no further than {HALF_WIDTH} `std` from `x`; 90",
         f"would be right. Largest in a bin: of those of at least {FEWEST} members. {missing} results came without",
         "error bars and are not counted.",
     ]
@@ -199,17 +199,18 @@ def report(every: list[Counts], trials: int) -> str:
     return "\n".join([*lines, *(bin_table(every) if every else []), ""])
 
 
-def main(trials: int, plot: Path | None) -> None:
+def main(trials: int, plot: Path | None, first: int) -> None:
     every: list[Counts] = []
     for ratio in RATIOS:
         for K in NONZEROS:
-            for trial in range(FIRST_TRIAL, FIRST_TRIAL + trials):
+            for trial in range(first, first + trials):
                 every += [c for told in KNOWLEDGE if (c := counted(told, ratio, K, trial)) is not None]
         print(f"{ratio} dB", file=sys.stderr, flush=True)
-    print(report(every, trials))
+    print(report(every, trials, first))
     if plot is not None and every:
         draw_reliability(every, plot)
 
 
 if __name__ == "__main__":
-    main(int(sys.argv[1]) if len(sys.argv) > 1 else 20, Path(sys.argv[2]) if len(sys.argv) > 2 else None)
+    given = dict(enumerate(sys.argv))
+    main(int(given.get(1, 20)), Path(given[2]) if given.get(2) else None, int(given.get(3, FIRST_TRIAL)))

@@ -1,7 +1,7 @@
 """Errors where nobody says how large the noise is: `python -m benchmarks.unknown_noise [TRIALS] [FIRST_TRIAL]`.
 
 N = 100, M = 50; K = 10 and 20 normal non-zeros of random signs (`--distribution` for others); Gaussian noise with a
-signal to noise ratio of 10 to 40 dB; 20 trials a cell from trial 2000 on, the same problems for all. Beside the
+signal to noise ratio of 10 to 40 dB; 20 trials per cell from trial 2000 on, the same problems for all. Beside the
 default, told nothing and told the standard deviation, stand solvers that are told it, and others that find out by
 themselves: abess (`pip install abess==0.4.11`), LassoCV and `trade_off`. Prints Markdown tables; progress goes to
 stderr. All run in one process, on one thread and in turns, each problem beginning with another solver; times are the
@@ -34,7 +34,7 @@ from sklearn.linear_model import LassoCV  # noqa: E402
 import sparsegauge as sg  # noqa: E402
 
 N, M, FIRST_TRIAL = 100, 50, 2000
-RATIOS = (10, 20, 30, 40)
+RATIOS = (10, 15, 20, 30, 40)
 NONZEROS = (10, 20)
 CELLS = [(K, ratio) for K in NONZEROS for ratio in RATIOS]
 DISTRIBUTIONS = {"normal": "normal", "ones": "binomial", "uniform": "uniform", "exponential": "exponential"}
@@ -177,6 +177,17 @@ def error_table(results: dict[tuple[int, int], Cell], K: int) -> list[str]:
     return [*lines, row("(the oracle's own error in dB)", *own, "", "")]
 
 
+def paired_table(results: dict[tuple[int, int], Cell]) -> list[str]:
+    """The default that is told nothing over each other method, on the same problems."""
+    lines = ["", f"## {NOT_TOLD}: dB above each other method, paired", ""]
+    lines += header("over", *(f"K = {K}, {ratio} dB" for K, ratio in results))
+    for name in results[CELLS[0]].seconds:
+        if name != NOT_TOLD:
+            gaps = (decibels(cell.errors[NOT_TOLD], cell.errors[name]) for cell in results.values())
+            lines.append(row(name, *(f"{value:.2f} ± {error:.2f}" for value, error in gaps)))
+    return lines
+
+
 def time_table(results: dict[tuple[int, int], Cell]) -> list[str]:
     """Mean times, and ratios over the yardstick on the same problem."""
     lines = ["", f"## Times, and how many times that of {YARDSTICK}", ""]
@@ -214,12 +225,14 @@ def report(results: dict[tuple[int, int], Cell], distribution: str, trials: int,
         "# Recovery where the noise is not known",
         "",
         f"20 log10 of the mean relative error over that of {ORACLE}, and its standard error from",
-        f"resampling problems; N = {N}, M = {M}, non-zeros ({distribution}) of random signs, {trials} trials a",
+        f"resampling problems; N = {N}, M = {M}, non-zeros ({distribution}) of random signs, {trials} trials per",
         f"cell from trial {first} on, the same problems for all. Only what is called told knows the noise.",
         f"sparsegauge {sg.__version__}, abess {abess.__version__}; one thread, processor time.",
     ]
     for K in NONZEROS:
         lines += error_table(results, K)
+    if NOT_TOLD in results[CELLS[0]].seconds:
+        lines += paired_table(results)
     lines += time_table(results)
     if {NOT_TOLD, TOLD} <= set(results[CELLS[0]].seconds):
         lines += ignorance_table(results)

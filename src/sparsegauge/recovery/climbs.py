@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from .._arrays import Array
+from .noise_sizes import weigh_noise_sizes
 from .problem import Problem
 from .spike_slab import Estimate, Model, Moments, State
 
@@ -25,6 +27,7 @@ LOUD_NOISE = 0.2  # norm of the noise in units of |y|, above which sampling move
 SMALL_NOISE = 0.03  # the same, below which an exact solution is looked for around the best state
 NEGLIGIBLE_NOISE = 4.0  # sigma^2 in units of the least that covariances can be computed with
 OVERWHELMING_GAIN, OVERWHELMING_GAIN_PER_MEASUREMENT = 32.0, 0.75  # in log evidence, over the same
+NOISE_SIZES, BLOCKS_PER_SIZE = 5, 12  # that are averaged over where y leaves the size of the noise open
 CLEAR = 10.0  # gain in log evidence over pure noise, and over a dense x, that is no chance
 
 
@@ -113,6 +116,22 @@ class Climbs:
         for (state, length), share in zip(chains, shares / shares.sum(), strict=True):
             total.add(model.average(state, rng, length), share)
         return _conclude(self.problem, model, total, is_clear=self.gain > CLEAR)
+
+    def estimate_over_noise_sizes(self, rng: np.random.Generator) -> Estimate | None:
+        """Return the average over several sizes of the noise, each as if it were known, by their posterior.
+
+        None where the system is large, or where a single state explains y better than all supports that this finds.
+        """
+        problem, best = self.problem, self.states[0]
+        sizes = weigh_noise_sizes(problem) if problem.m * problem.n < SMALL else None
+        if sizes is None or best.evidence - self.model.evidence_of_noise() > sizes.evidence.max():
+            return None
+        total = Moments.zeros(problem.n)
+        for variance, mean in sizes.quantiles(NOISE_SIZES):
+            known = replace(self.model, noise=variance / problem.m)
+            first = max((known.best(guess) for guess in (mean, self.best_x)), key=lambda state: state.score)
+            total.add(known.average(first, rng, BLOCKS_PER_SIZE), 1 / NOISE_SIZES)
+        return _conclude(problem, self.model, total, is_clear=self.gain > CLEAR)
 
 
 def _highest(states: list[State]) -> list[State]:

@@ -54,6 +54,14 @@ class Sweep(NamedTuple):
         return np.lexsort((-np.abs(self.x), -self.inclusion))[:count]
 
 
+class Run(NamedTuple):
+    """One run: what the kernel works on, and the arrays that it changes (`_compiled/propagation.py` says how)."""
+
+    work: Any
+    state: Array
+    sites: Array
+
+
 @dataclass(frozen=True, kw_only=True)
 class EP(Solver):
     """Expectation propagation: x_i is 0 with probability 1 - rho, and drawn from a slab otherwise.
@@ -130,6 +138,17 @@ class EP(Solver):
             yield from self._run(scaled, self.slabs[run % len(self.slabs)], bias)
 
     def _run(self, scaled: ScaledEquations, slab: str, bias: Array) -> Iterator[Sweep]:
+        work, state, sites = self.start(scaled, slab, bias)
+        for done in range(CHECK_EVERY, self.sweeps + CHECK_EVERY, CHECK_EVERY):
+            change = _compiled.recover.propagate(work, CHECK_EVERY)
+            converged = bool(change < self.tolerance and state[1] <= state[2])
+            ended = converged or done >= self.sweeps
+            yield Sweep(sites[2] * scaled.unit, sites[3].copy(), done, ended, converged)
+            if ended:
+                return
+
+    def start(self, scaled: ScaledEquations, slab: str, bias: Array) -> Run:
+        """Return a run before its first sweep."""
         m, n = scaled.B.shape
         rho = self.density * min(m / n, 1.0)
         components = first_components(slab, 1 / rho, scaled)
@@ -146,13 +165,7 @@ class EP(Solver):
         prior = (kind, slab == "two-gaussians", components)
         kernels = _compiled.recover
         work = kernels.Propagation(system, prior, (bias, state, sites, settings), kernels.Quadrature(*legendre_rule()))
-        for done in range(CHECK_EVERY, self.sweeps + CHECK_EVERY, CHECK_EVERY):
-            change = kernels.propagate(work, CHECK_EVERY)
-            converged = bool(change < self.tolerance and state[1] <= state[2])
-            ended = converged or done >= self.sweeps
-            yield Sweep(sites[2] * scaled.unit, sites[3].copy(), done, ended, converged)
-            if ended:
-                return
+        return Run(work, state, sites)
 
 
 @functools.cache

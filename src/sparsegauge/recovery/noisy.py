@@ -66,7 +66,12 @@ def answer_from_climbs(problem: Problem, climbs: Climbs, rng: np.random.Generato
         best = Explanation.of(problem, climbs.best_x)
         if best.is_clear:
             return _answer(problem, estimate_by_least_squares(problem, best))
-    if climbs.agree or climbs.is_overwhelming:
+    if climbs.is_overwhelming:
+        return _answer(problem, climbs.estimate(rng))
+    estimate = climbs.estimate_over_noise_sizes(rng)
+    if estimate is not None:
+        return _answer(problem, estimate)
+    if climbs.agree:
         return _answer(problem, climbs.estimate(rng))
     return _answer(problem, climbs.estimate(rng, blocks=MANY_BLOCKS, fresh_chains=FRESH_CHAINS))
 

@@ -1,0 +1,113 @@
+"""How large the noise may be: evidence against sums over all supports, and estimates where y leaves it open."""
+
+import itertools
+
+import numpy as np
+import pytest
+
+import sparsegauge as sg
+from sparsegauge.recovery import climbs, noise_sizes
+from sparsegauge.recovery.ep import EP, in_units
+from sparsegauge.recovery.noise_sizes import NoiseSizes, slope_of_evidence, weigh_noise_sizes
+from sparsegauge.recovery.problem import Problem
+
+
+def draw(seed, ratio, nonzeros=20, m=50, n=100):
+    """A, x, y and the standard deviation of the noise, at a signal to noise ratio in dB."""
+    rng = np.random.default_rng([14, seed, nonzeros])
+    x, A = sg.sparse_signal(n, nonzeros, "normal", rng=rng), sg.gaussian_matrix(m, n, rng=rng)
+    deviation = np.linalg.norm(A @ x) / np.sqrt(m) * 10 ** (-ratio / 20)
+    return A, x, A @ x + deviation * rng.standard_normal(m), deviation
+
+
+def log_normal(y, C):
+    return -0.5 * (np.linalg.slogdet(C)[1] + y @ np.linalg.solve(C, y))
+
+
+def test_the_slope_is_that_of_a_gaussian_model_written_out():
+    A, _, y, deviation = draw(1, 10, nonzeros=4, m=12, n=20)
+    scaled = in_units(Problem.of(A, y, noise=deviation))
+    run = EP().start(scaled, "bernoulli-gauss", np.zeros(20))
+    run.sites[:2] = np.random.default_rng(0).uniform(0.5, 3, (2, 20))
+    spread = 1 / run.sites[0]
+
+    def log_evidence(variance):
+        C = variance * np.eye(12) + (scaled.B * spread) @ scaled.B.T
+        return log_normal(scaled.b - scaled.B @ (run.sites[1] * spread), C)
+
+    step, variance = 1e-5, 0.3
+    slope = (log_evidence(variance * np.exp(step)) - log_evidence(variance * np.exp(-step))) / (2 * step)
+    assert slope_of_evidence(run, scaled.B, scaled.b, variance) == pytest.approx(slope, rel=1e-6)
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_the_sizes_are_weighed_as_by_all_supports(monkeypatch, seed):
+    """With the prior held fixed: the middle of the posterior against that from all 2^10 supports."""
+    monkeypatch.setattr(noise_sizes, "EM_RATE", 0.0)
+    A, _, y, _ = draw(seed, 10, nonzeros=3, m=30, n=10)
+    problem = Problem.of(A, y, noise=0)
+    sizes, scaled, rho = weigh_noise_sizes(problem), in_units(problem.with_sigma(1.0)), noise_sizes.FIRST_DENSITY
+    exact = [
+        np.logaddexp.reduce([
+            log_normal(scaled.b, variance * np.eye(30) + (scaled.B * np.array(z) / rho) @ scaled.B.T)
+            + sum(z) * np.log(rho / (1 - rho))
+            for z in itertools.product([0, 1], repeat=10)
+        ])
+        for variance in sizes.variances
+    ]  # fmt: skip
+    by_all = NoiseSizes(sizes.variances, sizes.means, np.array(exact))
+    for (found, _), (right, _) in zip(sizes.quantiles(3), by_all.quantiles(3), strict=True):
+        assert found == pytest.approx(right, rel=0.25)
+
+
+def test_quantiles_split_the_probability_evenly():
+    variances = np.geomspace(0.9, 1e-3, 400)
+    evidence = -0.5 * (np.log(variances / 0.05) / 0.5) ** 2
+    sizes = NoiseSizes(variances, np.zeros((400, 3)), evidence)
+    for k, (variance, _) in enumerate(sizes.quantiles(5)):
+        above = float(sizes.weights[variances > variance].sum())
+        assert above == pytest.approx((k + 0.5) / 5, abs=0.02)
+    assert sizes.weights.sum() == pytest.approx(1)
+
+
+def test_noise_that_cannot_be_larger_than_y_has_no_weight_above_it():
+    A, _, y, _ = draw(3, 0)
+    sizes = weigh_noise_sizes(Problem.of(A, y, noise=0))
+    assert sizes.weights[sizes.variances >= 1].sum() < 1e-12
+
+
+@pytest.mark.parametrize("ratio", [10, 20])
+def test_weak_coefficients_are_not_taken_for_noise(ratio):
+    """Not knowing the noise costs little, where one support with much noise is likelier than any other."""
+    told, not_told, sizes = [], [], []
+    for seed in range(8):
+        A, x, y, deviation = draw(seed, ratio)
+        solver = sg.Portfolio(restarts=0, propagations=0, lattice=False)
+        found = sg.recover(A, y, solver=solver, rng=0)
+        told.append(np.linalg.norm(sg.recover(A, y, noise=deviation, rng=0).x - x) / np.linalg.norm(x))
+        not_told.append(np.linalg.norm(found.x - x) / np.linalg.norm(x))
+        sizes.append(found.noise / deviation)
+    assert np.mean(not_told) < 1.25 * np.mean(told)
+    assert 0.5 < np.median(sizes) < 1.5
+
+
+@pytest.mark.parametrize("bounds", [None, (0, None)])
+def test_large_systems_do_without(monkeypatch, bounds):
+    A, x, y, deviation = draw(5, 15, nonzeros=8)
+    y = y if bounds is None else A @ np.abs(x) + (y - A @ x)
+    with_sizes = sg.recover(A, y, bounds=bounds, rng=0)
+    monkeypatch.setattr(climbs, "SMALL", 0)
+    without = sg.recover(A, y, bounds=bounds, rng=0)
+    for found in (with_sizes, without):
+        assert np.isfinite(found.x).all()
+        assert 0.3 < found.noise / deviation < 3
+        assert bounds is None or found.x.min() >= 0
+
+
+def test_a_zero_column_and_dependent_rows_are_no_obstacle():
+    A, _, y, _ = draw(6, 10)
+    A[:, 3] = 0
+    A[:20] = A[20:40]
+    sizes = weigh_noise_sizes(Problem.of(A, y, noise=0))
+    assert np.isfinite(sizes.evidence).all()
+    assert np.isfinite(sizes.means).all()
