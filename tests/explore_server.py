@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import os
 import re
 import signal
 import subprocess
@@ -12,6 +13,8 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from waiting import DEADLINE, read_line
+
+MOST_KEPT = 50_000_000  # bytes that a server may keep after pages were closed, beyond what it had before
 
 
 @contextlib.contextmanager
@@ -43,3 +46,8 @@ def serving_process(*options: str, folder: Path | None = None) -> Iterator[tuple
             assert "Traceback" not in written, written
         finally:
             process.kill()
+
+
+def resident(pid: int) -> int:
+    """Return how many bytes of memory a process has."""
+    return os.sysconf("SC_PAGE_SIZE") * int(Path(f"/proc/{pid}/statm").read_text(encoding="ascii").split()[1])

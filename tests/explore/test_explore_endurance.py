@@ -22,15 +22,12 @@ pn = pytest.importorskip("panel")
 pytest.importorskip("panel_material_ui")
 
 import sparsegauge as sg  # noqa: E402
-from explore_server import serving_process  # noqa: E402
+from explore_server import MOST_KEPT, resident, serving_process  # noqa: E402
 from sparsegauge._platform import scratch  # noqa: E402
 from sparsegauge.explore import experiment  # noqa: E402
 from sparsegauge.explore.dropper import ALREADY_TAKEN, LimitedDropper  # noqa: E402
 from sparsegauge.explore.signal_panel import SignalPanel  # noqa: E402
 from sparsegauge.explore.view import make_page  # noqa: E402
-
-MEGABYTE = 1_000_000
-MOST_KEPT = 50 * MEGABYTE
 
 
 def watchers_of_the_process():
@@ -132,9 +129,54 @@ def test_an_endless_recovery_does_not_stop_another_and_ends_when_it_is_told(monk
 
 
 def test_a_recovery_is_stopped_after_its_time(monkeypatch):
-    monkeypatch.setattr(experiment, "LONGEST_RUN", 0.0)
+    monkeypatch.setattr(experiment, "LONGEST_RUN", -1.0)
     run = experiment.Run(trial())
     assert run._collect(1, np.ones(64)) is True
+
+
+def seconds_of_a_recovery():
+    run = experiment.Run(trial(2))
+    began = time.perf_counter()
+    run.start()
+    run.join(120)
+    assert run.result is not None
+    return time.perf_counter() - began
+
+
+@pytest.mark.slow
+def test_an_endless_recovery_hardly_slows_another(monkeypatch):
+    """Python runs one thread at a time: a run that lasts gives way."""
+    real, age = experiment.recover_signal, time.monotonic() - experiment.LONGEST_RUN / 2
+
+    def recover(A, y, *, callback, rng, **options):
+        while rng == 1 and not callback(0, np.ones(A.shape[1])):
+            pass
+        return real(A, y, callback=callback, rng=rng, **options)
+
+    monkeypatch.setattr(experiment, "recover_signal", recover)
+    seconds_of_a_recovery()
+    ratios = []
+    for _ in range(9):
+        alone = seconds_of_a_recovery()
+        endless = experiment.Run(trial(1), _deadline=age + experiment.LONGEST_RUN)  # long under way
+        endless.start()
+        ratios.append(seconds_of_a_recovery() / alone)
+        endless.stop()
+        endless.join(60)
+        assert endless.over
+    assert np.median(ratios) < 1.5
+    assert not experiment._under_way
+
+
+def test_a_run_that_fails_does_not_count_as_under_way(monkeypatch):
+    def fail(*_, **__):
+        raise MemoryError
+
+    monkeypatch.setattr(experiment, "recover_signal", fail)
+    run = experiment.Run(trial())
+    run.work()
+    assert run.failure == "MemoryError"
+    assert not experiment._under_way
 
 
 def test_scratch_directories_of_killed_processes_are_removed_and_others_stay(tmp_path, monkeypatch):
@@ -157,10 +199,6 @@ def test_scratch_directories_of_killed_processes_are_removed_and_others_stay(tmp
         assert scratch.remove_abandoned_scratch() == [left]
         assert own.exists()
     assert sorted(path.name for path in tmp_path.iterdir()) == ["sparsegauge-link", "sparsegauge-other"]
-
-
-def resident(pid):
-    return os.sysconf("SC_PAGE_SIZE") * int(Path(f"/proc/{pid}/statm").read_text(encoding="ascii").split()[1])
 
 
 @pytest.mark.slow

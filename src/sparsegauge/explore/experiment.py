@@ -28,6 +28,7 @@ LONGEST, SIDE = 256, 32  # samples of a trial; of a picture a square of 32 x 32 
 SHORTEST = 8
 MOST_FRAMES = 2000  # kept of a run: 16 MB
 LONGEST_RUN = 300.0  # seconds, after which a run is stopped at its next iterate
+LONG_RUN, PAUSE = 1.0, 0.005  # seconds: a run that takes longer pauses at each iterate while others are under way
 ORDER = 2.0  # of the sparsity that is drawn
 WAVELET = "db4"  # that of signals.wavelet
 
@@ -129,6 +130,9 @@ def set_up(c: Array, *, kept: int, measurements: int, snr: float | None, solver:
     return Trial(truth, A, y, noise, solver, seed)
 
 
+_under_way: set[int] = set()  # runs of all pages
+
+
 @dataclass
 class Run:
     """A trial on its way in a thread of its own: `frames` grows, then there is `result` or `failure`."""
@@ -163,6 +167,7 @@ class Run:
     def work(self) -> None:
         """Do the whole run in this thread."""
         trial = self.trial
+        _under_way.add(id(self))
         try:
             solver = SOLVERS[trial.solver]()
             self.result = recover_signal(
@@ -170,11 +175,16 @@ class Run:
             )
         except Exception as error:  # a page shows a sentence, whatever it was
             self.failure = " ".join(str(error).split()) or type(error).__name__
+        finally:
+            _under_way.discard(id(self))
 
     def _collect(self, iteration: int, x: NDArray[Any]) -> bool:
         if len(self.frames) < MOST_FRAMES:
             self.frames.append(self.frame(iteration, x))
-        return self._stop.is_set() or time.monotonic() > self._deadline
+        left = self._deadline - time.monotonic()
+        if left < LONGEST_RUN - LONG_RUN and len(_under_way) > 1:
+            self._stop.wait(PAUSE)  # Python runs one thread at a time: give way to the runs of other pages
+        return self._stop.is_set() or left < 0
 
     def frame(self, iteration: int, x: NDArray[Any]) -> Frame:
         """Return an iterate and how good it is."""
