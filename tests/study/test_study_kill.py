@@ -14,6 +14,7 @@ import pandas as pd
 import pytest
 
 import sparsegauge as sg
+from sparsegauge.errors import StudyWarning
 from sparsegauge.study.store import study_status
 from sparsegauge.study.tables import timings
 from waiting import DEADLINE, read_line, wait_until
@@ -28,6 +29,7 @@ STUDY = sg.Study(
 NURSERY = """
 import json, os, pathlib, signal, sys, time
 import sparsegauge as sg
+from sparsegauge.errors import StudyWarning
 from concurrent.futures import ThreadPoolExecutor
 from sparsegauge.study import disk, store
 from sparsegauge.study.run import run_cell, run_study
@@ -265,3 +267,39 @@ def test_ctrl_c_stops_a_local_cluster(tmp_path, long_table):
         out, _ = process.communicate(timeout=DEADLINE)
     assert out == "960 of 960 (100 %)\n"
     pd.testing.assert_frame_equal(sg.load_study(store), long_table, check_exact=True)
+
+
+DEADLY = """
+import os
+from sparsegauge import gaussian_matrix
+
+def draw(m, n, rng):
+    if m == 8 and os.environ.get("SPARSEGAUGE_TEST_DRIVER") != str(os.getpid()):
+        os._exit(1)
+    return gaussian_matrix(m, n, rng=rng)
+"""
+
+
+@pytest.mark.slow
+@pytest.mark.filterwarnings("default")
+def test_a_cell_that_kills_every_dask_worker_is_marked_and_the_others_are_computed(tmp_path, monkeypatch):
+    distributed = pytest.importorskip("distributed")
+    (tmp_path / "deadly_matrix.py").write_text(DEADLY)
+    monkeypatch.syspath_prepend(str(tmp_path))
+    monkeypatch.setenv("PYTHONPATH", str(tmp_path))
+    monkeypatch.setenv("SPARSEGAUGE_TEST_DRIVER", str(os.getpid()))
+    study = sg.Study(
+        n=16, distributions=["normal"], nonzeros=[2], measurements=[4, 6, 8, 10, 12], signs="random", solver=sg.OMP(),
+        matrix="deadly_matrix:draw", repeats=2, seed=1,
+    )  # fmt: skip
+    options = {"n_workers": 1, "threads_per_worker": 1, "processes": True, "dashboard_address": None}
+    with (
+        distributed.LocalCluster(**options) as cluster,
+        distributed.Client(cluster) as client,
+        pytest.warns(StudyWarning, match="measurements 8.*every worker that computed it died"),
+    ):
+        status = sg.run_study(study, tmp_path / "store", executor=client.get_executor())
+    assert status.done == study.total - 2
+    (failed,) = study_status(tmp_path / "store").failed
+    assert "measurements 8" in failed
+    assert sg.run_study(study, tmp_path / "store", retry_failed=True).done == study.total  # here it kills nobody
