@@ -15,6 +15,7 @@ from sparsegauge.study import axes
 from sparsegauge.study.axes import Axis, Grid, Kind, label_axis, label_value
 from sparsegauge.study.run import run_cell
 from sparsegauge.study.summary import summarise
+from sparsegauge.study.units import Units
 
 OLD = Path(__file__).parent / "store_0_1"
 KEYS = {
@@ -112,7 +113,8 @@ def test_a_new_kind_of_axis_is_one_entry(monkeypatch):
     grid = Grid.of(keys | {"success_below": [0.1, 0.2]})
     assert grid.shape == (1, 1, 1, 2, 3)
     cell = next(grid.cells())
-    assert grid.columns(cell)["success_below"].tolist() == [0.1] * 3 + [0.2] * 3
+    units = Units(grid)
+    assert units.columns(np.array([units.number(cell)]))["success_below"].tolist() == [0.1] * 3 + [0.2] * 3
     assert label_axis("success_below") == "tolerance"
     assert label_value("success_below", 0.1) == "tol = 0.1"
 

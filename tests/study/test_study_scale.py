@@ -44,12 +44,23 @@ def test_units_are_the_cells_by_number(study):
     assert [units.number(cell) for cell in cells] == list(range(units.count))
 
 
+def columns_of_cell(grid, cell):
+    """Return the columns of the axes for a cell's rows, whose arrays have the shape (shared axes, trial)."""
+    rows = []
+    for values in itertools.product(*(axis.values for axis in grid.shared)):
+        named = dict(zip((axis.name for axis in grid.shared), values, strict=True))
+        named |= dict(zip((axis.name for axis in grid.seeded), cell.values, strict=True))
+        rows += [named | {"trial": cell.first + trial} for trial in range(cell.trials)]
+    kinds = {axis.name: axis.kind.dtype for axis in grid.axes} | {"trial": np.int64}
+    return {name: np.array([row[name] for row in rows], kind) for name, kind in kinds.items()}
+
+
 @pytest.mark.parametrize("study", STUDIES)
 def test_rows_of_units_are_the_rows_of_their_cells_and_know_where_they_belong(study):
     units = Units(study.grid)
     numbers = np.random.default_rng(0).permutation(units.count)[:9]
     columns = units.columns(numbers)
-    one_by_one = [study.grid.columns(units.cell(number)) for number in numbers.tolist()]
+    one_by_one = [columns_of_cell(study.grid, units.cell(number)) for number in numbers.tolist()]
     for name, column in columns.items():
         expected = np.concatenate([rows[name] for rows in one_by_one])
         assert column.dtype == expected.dtype
@@ -69,7 +80,7 @@ def missing_slowly(study, present):
     rows = {tuple(row) for row in present.itertuples(index=False)}
     found = []
     for number, cell in enumerate(study.cells()):
-        columns = pd.DataFrame(study.grid.columns(cell))
+        columns = pd.DataFrame(columns_of_cell(study.grid, cell))
         if not all(tuple(row) in rows for row in columns.itertuples(index=False)):
             found.append(number)
     return found

@@ -297,20 +297,6 @@ class Grid:
             settings = [axis.apply(before, value) for before in settings for value in axis.values]
         return settings
 
-    def place(self, cell: Cell) -> tuple[Any, ...]:
-        """Return where a cell lies in an array of the grid's shape."""
-        where = {axis.name: axis.position(v) for axis, v in zip(self.seeded, cell.values, strict=True)}
-        trials = slice(cell.first, cell.first + cell.trials)
-        return (*(where.get(axis.name, slice(None)) for axis in self.axes), trials)
-
-    def columns(self, cell: Cell) -> Columns:
-        """Return the columns of the axes for a cell's rows, whose arrays have the shape (shared axes, trial)."""
-        *codes, trial = (index.ravel() for index in np.indices((*self.shared_shape, cell.trials)))
-        held = dict(zip((axis.name for axis in self.shared), codes, strict=True))
-        for axis, value in zip(self.seeded, cell.values, strict=True):
-            held[axis.name] = np.full(len(trial), axis.position(value))
-        return {axis.name: axis.column(held[axis.name]) for axis in self.axes} | {"trial": trial + cell.first}
-
     def codes(self, rows: Columns) -> tuple[NDArray[np.intp], ...]:
         """Return where rows belong in an array of the grid's shape."""
         trial = rows["trial"]

@@ -60,7 +60,7 @@ class Units:
     def columns(self, numbers: Numbers) -> Columns:
         """Return the columns of the axes for the rows of some units, one unit after the other.
 
-        The rows of a unit are those of arrays of the shape (shared axes, trial), as ``grid.columns(cell)`` gives them.
+        The rows of a unit are in the order of an array of the shape (shared axes, trial).
         """
         sizes = self.sizes(numbers)
         combinations, pieces = np.divmod(np.repeat(numbers, sizes), self.pieces)
