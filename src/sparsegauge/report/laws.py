@@ -79,10 +79,23 @@ class Laws:
         return {verdict: count for verdict, count in counts.items() if count}
 
     @property
+    def shown(self) -> tuple[Criterion, ...]:
+        """The criteria that have a column: those that not every metric violates."""
+        return tuple(criterion for criterion in self.criteria if criterion not in self.hidden)
+
+    @functools.cached_property
+    def hidden(self) -> tuple[Criterion, ...]:
+        """The criteria that every metric violates, which tell no metric from another."""
+        rows = [subject.cells for group in self.groups.values() for subject in group]
+        broken = [all(row[k].verdict.status == "violated" for row in rows) for k in range(len(self.criteria))]
+        return tuple(criterion for criterion, all_break in zip(self.criteria, broken, strict=True) if all_break)
+
+    @property
     def explained(self) -> tuple[LawCell, ...]:
         """The cells that have more to say than that a law holds."""
         rows = (subject for group in self.groups.values() for subject in group)
-        return tuple(cell for row in rows for cell in row.cells if cell.verdict.status != "holds")
+        cells = (cell for row in rows for cell in row.cells if cell.criterion not in self.hidden)
+        return tuple(cell for cell in cells if cell.verdict.status != "holds")
 
 
 def gather_laws() -> Laws:
