@@ -8,6 +8,7 @@ from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).parent))  # the site's own directives
 
+REPOSITORY = "https://github.com/sparsegauge/sparsegauge"
 project = "sparsegauge"
 author = "The sparsegauge developers"
 copyright = author
@@ -19,6 +20,7 @@ extensions = [
     "sphinx.ext.autodoc",
     "sphinx_design",
     "site_mathml",
+    "site_notebooks",
     "site_reference",
 ]
 exclude_patterns = ["_build"]
@@ -41,6 +43,10 @@ html_title = f"sparsegauge {release}"
 html_math_renderer = "mathml"
 html_copy_source = False
 html_theme_options = {
+    "source_repository": REPOSITORY,
+    "source_branch": "main",
+    "source_directory": "docs/",
+    "footer_icons": [{"name": "Repository", "url": REPOSITORY, "html": "Repository", "class": ""}],
     "light_css_variables": {"color-brand-primary": "#0072b2", "color-brand-content": "#0072b2"},
     "dark_css_variables": {"color-brand-primary": "#56b4e9", "color-brand-content": "#56b4e9"},
 }

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import contextlib
+import importlib
 import io
+import json
 import re
 import runpy
 import sys
@@ -116,6 +118,27 @@ def test_the_audit_finds_what_is_wrong_with_the_metric(run):
     assert "by hand: 1/2 -> 25/42" in text
     assert "verified from its JSON: True" in text
     assert "True}" not in text
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_notebooks_run_and_print_what_the_gallery_shows(name, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.syspath_prepend(str(ROOT / "docs"))
+    make_notebook = importlib.import_module("site_notebooks").make_notebook
+    notebook = json.loads(json.dumps(make_notebook((ROOT / "examples" / f"{name}.py").read_text(encoding="utf-8"))))
+    code = ["".join(cell["source"]) for cell in notebook["cells"] if cell["cell_type"] == "code"]
+    assert len(code) >= 3
+    assert "argparse" not in "".join(code)
+    plt.close("all")
+    plt.switch_backend("Agg")
+    namespace, printed = {"__name__": "__main__"}, io.StringIO()
+    with contextlib.redirect_stdout(printed):
+        for number, cell in enumerate(code):
+            exec(compile(cell, f"{name}, cell {number}", "exec", dont_inherit=True), namespace)
+    shown = (GALLERY / f"{name}.txt").read_text(encoding="utf-8")
+    assert words(printed.getvalue()) == words(shown)
+    assert len(plt.get_fignums()) == 1
+    plt.close("all")
 
 
 def test_the_gallery_has_every_example_and_nothing_else():

@@ -17,7 +17,7 @@ import pytest
 import sparsegauge as sg
 
 DOCS = Path(__file__).parents[2] / "docs"
-TAUGHT = [DOCS / "tutorial.md", *sorted((DOCS / "howto").glob("*.md"))]
+TAUGHT = [DOCS / "index.md", DOCS / "tutorial.md", *sorted((DOCS / "howto").glob("*.md"))]
 # what a browser loads of itself; an <a> is loaded when a reader wants it
 LOADED = {"script": "src", "img": "src", "link": "href", "iframe": "src", "source": "src", "video": "src"}
 
