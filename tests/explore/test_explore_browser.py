@@ -199,6 +199,8 @@ def test_a_file_that_is_too_large_is_refused_on_the_page(visit):
     before = number(visit)
     drop(visit, "large.npy", npy(np.ones(int(LIMIT_MB * 2e6 / 8))))
     expect(visit.page.get_by_text("too large").first).to_be_visible()
+    group = visit.page.locator(".bk-input-group").filter(has=visit.page.locator(".filepond--root"))
+    assert "--max-upload-mb" in group.evaluate("group => getComputedStyle(group, '::after').content")
     assert number(visit) == before
 
 

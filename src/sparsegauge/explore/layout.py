@@ -45,9 +45,9 @@ DROPPER = """
 .filepond--item-panel { background-color: #4a5560 !important; }
 .filepond--drop-label, .filepond--drop-label label { color: inherit; font-size: 0.95rem; cursor: pointer; }
 .filepond--credits { display: none; }
-[data-filepond-item-state="load-invalid"] .filepond--file-status-sub::after {
-  content: ": cut the file, or start the page with a larger --max-upload-mb"; }
-[data-filepond-item-state="load-invalid"] .filepond--file-status-sub { white-space: normal; }
+.bk-input-group:has([data-filepond-item-state="load-invalid"])::after {
+  content: "The file is too large: cut it, or start the page with a larger --max-upload-mb.";
+  display: block; white-space: normal; color: #e0574f; font-size: 0.95rem; font-weight: 600; }
 """
 
 
