@@ -18,6 +18,7 @@ from ._arrays.signal_rows import NAN_POLICIES
 from .errors import InvalidInput
 from .io import Contents, open_file, spooled
 from .metrics.catalogue import METRICS
+from .metrics.error_bars import confidence_interval
 from .metrics.gds import gds_profile
 from .profiles import MAP_ORDERS, Drawing, Map, Trace, compute_curves
 from .signals import check_transform, stream_windows, transform
@@ -71,6 +72,7 @@ class Request:
     nan_policy: str = "raise"
     key: str | None = None
     curves: bool = False
+    interval: bool = False
 
     def check(self) -> None:
         """Raise `InvalidInput` for options that no file can satisfy, before any file is read."""
@@ -86,7 +88,10 @@ class Request:
 
 @dataclass(frozen=True)
 class Measurement:
-    """The values of one array of a file: values[measure, signal], or values[measure, signal, window]."""
+    """The values of one array of a file: values[measure, signal], or values[measure, signal, window].
+
+    `intervals` are the limits of a 95 % confidence interval, [limit, measure, signal, ...], if they were asked for.
+    """
 
     file: str
     signals: list[str | None]
@@ -96,6 +101,7 @@ class Measurement:
     starts: NDArray[np.int64] | None = None
     rate: float | None = None
     drawings: list[Drawing] = field(default_factory=list)
+    intervals: Array | None = None
 
 
 def parse_measures(metrics: list[str] | None, orders: str | None, every: bool) -> list[Measure]:
@@ -208,8 +214,11 @@ def _measure_contents(label: str, contents: Contents, request: Request, show: Sa
     values = _values(rows, request)
     signals = _names(contents, array.shape, axis)
     drawn = zip(signals, rows[: MOST_DRAWN + 1] if request.curves else [], strict=False)
-    drawings: list[Drawing] = [compute_curves(_title(label, name), row) for name, row in drawn]
-    return Measurement(label, signals, rows.shape[1], request.measures, values, drawings=drawings)
+    drawings: list[Drawing] = [
+        compute_curves(_title(label, name), row, intervals=request.interval) for name, row in drawn
+    ]
+    intervals = _intervals(rows, request) if request.interval else None
+    return Measurement(label, signals, rows.shape[1], request.measures, values, drawings=drawings, intervals=intervals)
 
 
 def _rows(array: NDArray[Any], axis: int | None) -> NDArray[Any]:
@@ -231,6 +240,17 @@ def _values(signals: NDArray[Any], request: Request) -> Array:
             for measure in request.measures
         ]
     )
+
+
+def _intervals(signals: NDArray[Any], request: Request) -> Array:
+    """Return intervals[limit, measure, ...]; nan of metrics that have none. Samples may depend on their neighbours."""
+    limits = np.full((2, len(request.measures), *signals.shape[:-1]), math.nan)
+    for j, measure in enumerate(request.measures):
+        if not METRICS[measure.metric].why_no_standard_error(**measure.parameters):
+            own: dict[str, Any] = dict(measure.parameters)
+            policy = request.nan_policy
+            limits[:, j] = confidence_interval(signals, measure.metric, blocks="auto", nan_policy=policy, **own)
+    return limits
 
 
 def split_signals(contents: Contents) -> list[tuple[str | None, NDArray[Any]]]:
@@ -262,7 +282,7 @@ def _measure_windows(label: str, contents: Contents, axis: int | None, request: 
     rate = request.rate or contents.rate
     window = _count_samples(label, "--window", request.window, rate)
     hop = -(-window // 2) if request.hop is None else _count_samples(label, "--hop", request.hop, rate)
-    values, profiles, starts = [], [], []
+    values, profiles, starts, intervals = [], [], [], []
     shape: tuple[int, ...] = ()
     samples = 0
 
@@ -275,6 +295,8 @@ def _measure_windows(label: str, contents: Contents, axis: int | None, request: 
     for start, batch in _batches(blocks(), window, hop):
         coefficients = transform(batch, request.transform, axis=-1)
         values.append(_values(coefficients, request))
+        if request.interval:
+            intervals.append(_intervals(coefficients, request))
         if request.curves and any(measure.metric == "gds" for measure in request.measures):
             profiles.append(gds_profile(coefficients[: MOST_DRAWN + 1], MAP_ORDERS, nan_policy=request.nan_policy))
         starts.append(start + hop * np.arange(batch.shape[1]))
@@ -288,7 +310,8 @@ def _measure_windows(label: str, contents: Contents, axis: int | None, request: 
     axis = normalize_axis_index(along, len(shape))
     names = _names(contents, (*shape[:axis], samples, *shape[axis:-1]), axis)
     joined = np.concatenate(values, axis=-1)
-    measurement = Measurement(label, names, window, request.measures, joined, where, rate)
+    limits = np.concatenate(intervals, axis=-1) if intervals else None
+    measurement = Measurement(label, names, window, request.measures, joined, where, rate, intervals=limits)
     if request.curves:
         measurement.drawings.extend(_drawings(measurement, profiles, rate))
     return measurement

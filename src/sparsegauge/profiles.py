@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
@@ -11,10 +11,12 @@ from numpy.lib.stride_tricks import sliding_window_view
 from numpy.typing import NDArray
 
 from ._arrays import Array
+from .metrics.error_bars import confidence_interval
 from .metrics.gds import gds, gds_profile
 
 # denser where profiles bend
 ORDERS = (1, 1.2, 1.4, 1.6, 1.8, 2, 2.25, 2.5, 2.75, 3, 3.5, 4, 5, 6, 8, 10, 12, 14, 16, 18, 20)
+INTERVAL_ORDERS = (1, 2, 4)  # of higher orders a few coefficients decide, whose error a signal cannot tell
 MAP_ORDERS = (1, 2, 3, 4, 6, 8, 12, 16, 20)
 WINDOWS_PER_SIGNAL = 100  # about
 SHORTEST_WINDOW = 32
@@ -30,13 +32,20 @@ class Decay:
     magnitudes: Array
 
 
+Intervals = dict[float, tuple[float, float]]
+
+
 @dataclass(frozen=True)
 class Curves:
-    """One signal: S_p at `ORDERS`, and the decay of its coefficients; no decay if all are zero or missing."""
+    """One signal: S_p at `ORDERS`, and the decay of its coefficients; no decay if all are zero or missing.
+
+    `intervals` are the 95 % confidence intervals of S_p by order, where they were asked for.
+    """
 
     title: str
     profile: Array
     decay: Decay | None
+    intervals: Intervals = field(default_factory=dict)
 
 
 @dataclass(frozen=True)
@@ -75,13 +84,20 @@ class OverTime:
 Drawing = Curves | Map | Trace
 
 
-def compute_curves(title: str, coefficients: NDArray[Any]) -> Curves:
-    """Return the curves of one signal; NaN is left out."""
+def compute_curves(title: str, coefficients: NDArray[Any], *, intervals: bool = False) -> Curves:
+    """Return the curves of one signal, with confidence intervals if asked for; NaN is left out."""
     magnitudes = np.abs(coefficients.astype(np.complex128 if coefficients.dtype.kind == "c" else np.float64))
     magnitudes = magnitudes[~np.isnan(magnitudes)]
     if not magnitudes.any():
         return Curves(title, np.full(len(ORDERS), np.nan), None)
-    return Curves(title, gds_profile(magnitudes, ORDERS), compute_decay(magnitudes))
+    limits = compute_intervals(magnitudes) if intervals else {}
+    return Curves(title, gds_profile(magnitudes, ORDERS), compute_decay(magnitudes), limits)
+
+
+def compute_intervals(samples: Array) -> Intervals:
+    """Return the 95 % confidence interval of S_p at `INTERVAL_ORDERS`; neighbouring samples may be dependent."""
+    found = {p: confidence_interval(samples, "gds", order=p, blocks="auto") for p in INTERVAL_ORDERS}
+    return {p: (limits.low, limits.high) for p, limits in found.items()}
 
 
 def compute_decay(coefficients: Array) -> Decay:

@@ -71,6 +71,29 @@ def signals(out):
 # The numbers
 
 
+def test_intervals_are_those_of_the_library(run):
+    np.save("x.npy", ECG)
+    arguments = "x.npy", "--metric", "gds", "--metric", "l0", "--order", "1,2.5", "--interval"
+    code, out, err = run(*arguments, "--json")
+    assert (code, err) == (0, "")
+    records = json.loads(out)
+    for record, order in zip(records, (1, 2.5), strict=False):
+        assert (record["low"], record["high"]) == sg.confidence_interval(ECG, "gds", order=order, blocks="auto")
+        assert record["low"] < record["value"] < record["high"]
+    assert (records[2]["low"], records[2]["high"]) == (None, None)  # a count has none
+    table = run(*arguments)[1]
+    low, high = sg.confidence_interval(ECG, "gini", blocks="auto")
+    assert f"{sg.gini(ECG):.6g} [{low:.4g}, {high:.4g}]" in table
+    assert "[" not in run("x.npy")[1]
+    assert run("x.npy", "--interval", "--plot", "bars.svg")[0] == run("x.npy", "--plot", "none.svg")[0] == 0
+    bars, without = (Path(name).read_text().count("LineCollection") for name in ("bars.svg", "none.svg"))
+    assert bars == without + 1
+    rows = list(csv.DictReader(io.StringIO(run("x.npy", "--interval", "--csv", "--window", "256")[1])))
+    assert len(rows) == 3 * 7
+    first = sg.confidence_interval(ECG[:256], "gini", blocks="auto")
+    assert (float(rows[0]["low"]), float(rows[0]["high"])) == pytest.approx(first)
+
+
 def test_the_default_is_gds_at_three_orders(values):
     np.save("x.npy", ECG)
     assert values("x.npy") == {(None, "gds", (("order", p),), None): sg.gds(ECG, p) for p in (1.0, 2.0, 4.0)}

@@ -192,7 +192,7 @@ class TestParameters:
             parameters=[p.replace(annotation=p.empty) for p in found.parameters.values()],
             return_annotation=inspect.Signature.empty,
         )
-        words = "".join(f", {key}='{value.default}'" for key, value in sg.METRICS[name].options.items())
+        words = "".join(f", {key}={value.default!r}" for key, value in sg.METRICS[name].options.items())
         common = "axis=-1, keepdims=False, nan_policy='propagate', weights=None, center=None, zero=nan, dim=None"
         assert str(bare) == f"(x, *, {own}{common}{words})"
 

@@ -7,7 +7,7 @@ import pytest
 from scipy.io import wavfile
 
 import sparsegauge as sg
-from sparsegauge.plots.charts import thin_out
+from sparsegauge.plots.charts import profile_chart, thin_out
 from sparsegauge.profiles import measure_over_time
 from sparsegauge.report.demo_ranks import rank_demos
 from sparsegauge.report.demo_signals import measure_values
@@ -140,6 +140,20 @@ def test_the_piece_that_is_recovered_is_the_busiest():
     piece, first = busiest_piece(x, 512)
     assert first <= 3000
     assert first + len(piece) >= 3100
+
+
+def test_profiles_have_error_bars_for_samples_but_not_for_pictures(folder):
+    rng = np.random.default_rng(1)
+    plain, asked = (measure_values("x", "", rng.standard_normal(256), intervals=asked) for asked in (False, True))
+    assert plain.intervals == {}
+    for order, (low, high) in asked.intervals.items():
+        assert low < asked.profiles["samples"][order] < high
+        assert (low, high) == sg.confidence_interval(asked.values, "gds", order=order, blocks="auto")
+    assert measure_values("picture", "", rng.random((64, 64)), intervals=True).intervals == {}
+    bars, no_bars = (profile_chart("x", asked.profiles, limits) for limits in (asked.intervals, {}))
+    assert bars.count("LineCollection") == no_bars.count("LineCollection") + 1
+    page = render(gather_files([str(folder / "spikes.npy")]))
+    assert "confidence intervals of the" in page
 
 
 def test_thinning_keeps_extremes():

@@ -78,6 +78,22 @@ class Choice:
         return check_choice(self.name, value, self.allowed)
 
 
+@dataclass(frozen=True)
+class Switch:
+    """An option that is True or False: its name, default and meaning."""
+
+    name: str
+    default: bool
+    meaning: str = ""
+    words = "bool"
+
+    def check(self, value: Any) -> bool:
+        """Return True or False."""
+        if not isinstance(value, bool | np.bool_):
+            raise InvalidInput(f"{self.name} must be True or False, got {value!r}")
+        return bool(value)
+
+
 def check_order(order: Any) -> float:
     """Return a real order >= 1, or inf."""
     if type(order) not in (int, float):

@@ -5,6 +5,7 @@ from __future__ import annotations
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -83,6 +84,10 @@ def measure(
         str,
         typer.Option("--nan-policy", help="raise: NaN is an error; omit: leave it out; propagate: the result is NaN."),
     ] = "raise",
+    interval: Annotated[
+        bool,
+        typer.Option("--interval", help="Add 95 % confidence intervals; neighbouring samples may be dependent."),
+    ] = False,
     as_json: Annotated[bool, typer.Option("--json", help="Print JSON, every digit.")] = False,
     as_csv: Annotated[bool, typer.Option("--csv", help="Print CSV, every digit.")] = False,
     plot: Annotated[
@@ -102,6 +107,7 @@ def measure(
         check_plot(plot)
     with telling(quiet) as (show, note):
         request = _request(metric, order, every, axis, transform, window, hop, rate, nan_policy, key, plot is not None)
+        request = replace(request, interval=interval)
         results = _measure_files(files, request, show, note)
         if plot is not None:
             show("drawing")

@@ -32,7 +32,8 @@ def print_json(results: list[Measurement]) -> None:
 def print_csv(results: list[Measurement]) -> None:
     """Print one line per value, with all digits; nan for what is not defined."""
     windowed = any(result.starts is not None for result in results)
-    fields = ["file", "signal", "metric", "parameters", "value", "n", *(["start"] if windowed else [])]
+    limits = ["low", "high"] if any(result.intervals is not None for result in results) else []
+    fields = ["file", "signal", "metric", "parameters", "value", *limits, "n", *(["start"] if windowed else [])]
     if windowed and any(result.rate is not None for result in results):
         fields.append("seconds")
     writer = csv.DictWriter(sys.stdout, fields, lineterminator="\n")
@@ -50,15 +51,16 @@ def _records(results: list[Measurement]) -> Iterator[dict[str, Any]]:
                 record = {"file": result.file, "signal": signal, "metric": measure.metric}
                 values = result.values[j, i]
                 if result.starts is None:
-                    yield record | _tail(measure, float(values), result.n)
+                    yield record | _tail(measure, float(values), result, (j, i))
                     continue
-                for start, value in zip(result.starts.tolist(), values.tolist(), strict=True):
+                for k, (start, value) in enumerate(zip(result.starts.tolist(), values.tolist(), strict=True)):
                     time = {} if result.rate is None else {"seconds": start / result.rate}
-                    yield record | _tail(measure, value, result.n) | {"start": start} | time
+                    yield record | _tail(measure, value, result, (j, i, k)) | {"start": start} | time
 
 
-def _tail(measure: Measure, value: float, n: int) -> dict[str, Any]:
-    return {"parameters": dict(measure.parameters), "value": value, "n": n}
+def _tail(measure: Measure, value: float, result: Measurement, place: tuple[int, ...]) -> dict[str, Any]:
+    limits = {} if result.intervals is None else {"low": result.intervals[0][place], "high": result.intervals[1][place]}
+    return {"parameters": dict(measure.parameters), "value": value, **limits, "n": result.n}
 
 
 def print_table(results: list[Measurement]) -> None:
@@ -90,7 +92,8 @@ def _fill_wide(table: Table, results: list[Measurement]) -> None:
     _head(table, ["file", "signal"], ["n", *map(str, results[0].measures)])
     for result in results:
         for i, signal in enumerate(result.signals):
-            _line(table, [result.file, signal or ""], [f"{result.n}", *map(_digits, result.values[:, i])])
+            figures = [_with_limits(result, (j, i)) for j in range(len(result.measures))]
+            _line(table, [result.file, signal or ""], [f"{result.n}", *figures])
 
 
 def _fill_long(table: Table, results: list[Measurement]) -> None:
@@ -98,7 +101,7 @@ def _fill_long(table: Table, results: list[Measurement]) -> None:
     for result in results:
         for i, signal in enumerate(result.signals):
             for j, measure in enumerate(result.measures):
-                _line(table, [result.file, signal or "", str(measure)], [f"{result.n}", _digits(result.values[j, i])])
+                _line(table, [result.file, signal or "", str(measure)], [f"{result.n}", _with_limits(result, (j, i))])
 
 
 def _fill_windowed(table: Table, results: list[Measurement]) -> None:
@@ -137,6 +140,15 @@ def _line(table: Table, words: list[str], figures: list[str]) -> None:
     from rich.text import Text
 
     table.add_row(*(Text(printable(word)) for word in words), *map(Text, figures))
+
+
+def _with_limits(result: Measurement, place: tuple[int, int]) -> str:
+    """Return a value, and its confidence interval if there is one, such as "0.25 [0.21, 0.3]"."""
+    value = _digits(result.values[place])
+    if result.intervals is None or result.intervals[0][place] != result.intervals[0][place]:
+        return value
+    low, high = (f"{float(limit[place]):.4g}" for limit in result.intervals)
+    return f"{value} [{low}, {high}]"
 
 
 def _digits(value: Any) -> str:

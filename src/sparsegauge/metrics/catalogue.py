@@ -14,7 +14,7 @@ from typing import Any, Literal
 
 from numpy.typing import ArrayLike
 
-from .._arrays import Choice, Parameter
+from .._arrays import Choice, Parameter, Switch
 from ..errors import InvalidInput
 from .exact import Formula
 from .lemmas import NOTHING
@@ -131,7 +131,7 @@ def metric(
     proofs: Proofs = NOTHING,
     exact: Formula | None = None,
     aliases: Iterable[str] = (),
-    options: Iterable[Choice] = (),
+    options: Iterable[Choice | Switch] = (),
     constraint: Callable[..., None] | None = None,
     shortcut: Callable[..., Values | None] | None = None,
     bounds: tuple[float, float] = (-math.inf, math.inf),
@@ -163,7 +163,7 @@ def metric(
         ``exact(k, c, **parameters)``, the formula in exact arithmetic. Without it, audits call the function itself.
     aliases : iterable of str
         Other names.
-    options : iterable of Choice
+    options : iterable of Choice or Switch
         How to compute the value, where there are several ways.
     constraint : callable, optional
         Called with all parameters as keywords; raises `InvalidInput` where they do not go together.

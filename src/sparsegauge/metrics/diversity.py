@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from .._arrays import Array, Parameter
+from .._arrays import Array, Parameter, Switch
 from .catalogue import metric
 from .exact import Arithmetic, Pairs, length, nonzero, plain_sum, power_sum, total, zeros
 from .lemmas import INVARIANT, MAJORISED, SCHUR, Laws
@@ -230,9 +230,18 @@ def _herfindahl(k: Arithmetic, c: Pairs) -> Any:
     proofs=SCHUR,
     exact=_herfindahl,
     aliases=["herfindahl_hirschman", "hhi", "simpson"],
+    options=[
+        Switch(
+            "bias",
+            True,
+            "``False`` is Simpson's estimate from counts c of individuals, sum c (c - 1) / (n (n - 1)) with n = sum c: "
+            "the chance that two different individuals are of one kind. It depends on the unit, so that scaling (P4) "
+            "is lost; nan for n = 1.",
+        )
+    ],
     bounds=(0.0, 1.0),
 )
-def herfindahl(row: Rows) -> Array:
+def herfindahl(row: Rows, bias: bool) -> Array:
     r"""Return the Herfindahl-Hirschman index, :math:`\sum t_i^2, t_i = c_i/\sum c`, from 1/N to 1.
 
     Examples
@@ -241,7 +250,10 @@ def herfindahl(row: Rows) -> Array:
     >>> sg.herfindahl([1, 1, 1, 1])
     0.25
     """
-    return row.squares / row.l1**2
+    if bias:
+        return row.squares / row.l1**2
+    one = 1.0 / row.unscaled(np.ones(len(row.N)))  # in the unit of the scaled sums
+    return (row.squares - one * row.l1) / (row.l1 * (row.l1 - one))
 
 
 def _berger_parker(k: Arithmetic, c: Pairs) -> Any:

@@ -14,7 +14,7 @@ from typing import Any
 
 import numpy as np
 
-from .._arrays import Array, Parameter
+from .._arrays import Array, Parameter, Switch
 from ..errors import Undefined
 from .catalogue import metric
 from .exact import Arithmetic, Pairs, length, plain_sum, power_sum
@@ -45,9 +45,17 @@ def _gini(k: Arithmetic, c: Pairs) -> Any:
     proofs={**SCHUR, **MEANS, **PADDING},
     exact=_gini,
     aliases=["gini_index", "gi"],
+    options=[
+        Switch(
+            "bias",
+            True,
+            "``False`` multiplies by N/(N - 1), as statisticians do: half the mean difference between two different "
+            "coefficients over their mean, from 0 to 1, and 0 for N = 1. Then it is not cloning-invariant (P6).",
+        )
+    ],
     bounds=(0.0, 1.0),
 )
-def gini(row: Rows) -> Array:
+def gini(row: Rows, bias: bool) -> Array:
     r"""Return the Gini index, :math:`1 - 2 \sum_i \frac{c_{(i)}}{\|c\|_1} \frac{N - i + 1/2}{N}`.
 
     It is `gds` of order 1, from 0 to 1 - 1/N.
@@ -57,8 +65,11 @@ def gini(row: Rows) -> Array:
     >>> import sparsegauge as sg
     >>> sg.gini([0, 0, 0, 5])
     0.75
+    >>> sg.gini([0, 0, 0, 5], bias=False)
+    1.0
     """
-    return row.gds(1)
+    value = row.gds(1)
+    return value if bias else np.where(row.N > 1, np.minimum(value * (row.N / (row.N - 1.0)), 1.0), 0.0)
 
 
 def _gi2(k: Arithmetic, c: Pairs) -> Any:

@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from .._arrays import Array, Choice, Parameter
+from .._arrays import Array, Parameter, Switch
 from ..errors import Undefined
 from .catalogue import metric
 from .exact import Arithmetic, Pairs, length, mean_log, plain_sum, power_sum, total
@@ -249,26 +249,26 @@ def _coefficient_of_variation(k: Arithmetic, c: Pairs) -> Any:
     exact=_coefficient_of_variation,
     aliases=["cv"],
     options=[
-        Choice(
-            "variance",
-            "population",
-            ("population", "sample"),
-            "``population`` divides by N, ``sample`` by N - 1 (and gives 0 for N = 1).",
+        Switch(
+            "bias",
+            True,
+            "``False`` divides the variance by N - 1 instead of N, and gives 0 for N = 1. Then it is not "
+            "cloning-invariant (P6).",
         )
     ],
     bounds=(0.0, math.inf),
 )
-def coefficient_of_variation(row: Rows, variance: str) -> Array:
+def coefficient_of_variation(row: Rows, bias: bool) -> Array:
     r"""Return the coefficient of variation of the magnitudes, :math:`\sigma_c / \bar c`, from 0 to :math:`\sqrt{N-1}`.
 
     Examples
     --------
     >>> import sparsegauge as sg
-    >>> sg.coefficient_of_variation([1, 3]), round(sg.coefficient_of_variation([1, 3], variance="sample"), 6)
+    >>> sg.coefficient_of_variation([1, 3]), round(sg.coefficient_of_variation([1, 3], bias=False), 6)
     (0.5, 0.707107)
     """
     values = np.sqrt(2.0 * _row_generalised_entropy(row, 2.0))
-    if variance == "population":
+    if bias:
         return values
     return np.where(row.N > 1, values * np.sqrt(row.N / (row.N - 1.0)), 0.0)
 

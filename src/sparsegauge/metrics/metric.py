@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any, Literal, Protocol, TypeAlias, TypedDict
 import numpy as np
 from numpy.typing import ArrayLike
 
-from .._arrays import Array, Choice, Parameter, Signals, check_number, library_of, over_signals
+from .._arrays import Array, Choice, Parameter, Signals, Switch, check_number, library_of, over_signals
 from ..errors import InvalidInput
 from .exact import Formula
 from .lemmas import LEMMAS, Laws
@@ -113,7 +113,7 @@ class Metric:
     proofs: Proofs = field(default_factory=dict)
     exact: Formula | None = None
     aliases: tuple[str, ...] = ()
-    options: Mapping[str, Choice] = field(default_factory=dict)
+    options: Mapping[str, Choice | Switch] = field(default_factory=dict)
     constraint: Callable[..., None] | None = None
     shortcut: Callable[..., Values | None] | None = None
     bounds: tuple[float, float] = (-math.inf, math.inf)
@@ -284,7 +284,7 @@ def _public_function(metric: Metric) -> MetricFunction:
     Its source is written out and compiled, as dataclasses do, so that Python itself binds the arguments: to bind them
     at each call would take longer than to measure a short signal.
     """
-    checked: dict[str, Parameter | Choice] = {**metric.parameters, **metric.options}
+    checked: dict[str, Parameter | Choice | Switch] = {**metric.parameters, **metric.options}
     positional = tuple(name for name, parameter in metric.parameters.items() if not parameter.keyword_only)
     keywords = tuple(name for name in metric.parameters if name not in positional)
     words = tuple(metric.options)
@@ -299,7 +299,7 @@ def _public_function(metric: Metric) -> MetricFunction:
         "x": "ArrayLike",
         **dict.fromkeys(metric.parameters, "float"),
         **{name: annotation for name, (_, annotation) in OPTIONS.items()},
-        **dict.fromkeys(metric.options, "str"),
+        **{name: type(option.default).__name__ for name, option in metric.options.items()},
         "return": "float | NDArray[np.float64]",
     }
     function.__name__ = function.__qualname__ = metric.name

@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from .._arrays import Array, Parameter
+from .._arrays import Array, Parameter, Switch
 from ..errors import InvalidInput
 from .catalogue import metric
 from .exact import Arithmetic, Pairs, length, plain_sum, power_sum
@@ -80,8 +80,17 @@ def _kurtosis(k: Arithmetic, c: Pairs) -> Any:
     proofs={**MAJORISED, **MEANS, **LENGTH},
     exact=_kurtosis,
     aliases=["excess_kurtosis"],
+    options=[
+        Switch(
+            "bias",
+            True,
+            "``False`` divides an unbiased estimate of the fourth moment by one of the squared second moment, "
+            "(N - 1) k/(1 - k) - 3 with k = sum c^4/(sum c^2)^2; the mean is known to be 0. It is infinite for a "
+            "single non-zero, nan for N = 1, and not cloning-invariant (P6).",
+        )
+    ],
 )
-def kurtosis(row: Rows) -> Array:
+def kurtosis(row: Rows, bias: bool) -> Array:
     r"""Return the excess kurtosis about zero, :math:`N \sum c_i^4 / (\sum c_i^2)^2 - 3`.
 
     Signs do not matter; for a signal of mean zero it is ``scipy.stats.kurtosis``.
@@ -92,7 +101,8 @@ def kurtosis(row: Rows) -> Array:
     >>> sg.kurtosis([1, -1, 1, -1])
     -2.0
     """
-    return row.N * (row.fourths / row.squares**2) - 3.0
+    share = row.fourths / row.squares**2
+    return (row.N * share if bias else (row.N - 1.0) * share / (1.0 - share)) - 3.0
 
 
 def _hoyer(k: Arithmetic, c: Pairs) -> Any:

@@ -19,13 +19,21 @@ THUMBNAIL_HEIGHT = 110
 THUMBNAIL_PIXELS = 220
 SMALLEST_SHARE, SMALLEST_MAGNITUDE = 3e-6, 1e-6
 PROFILE_RANGE = (0.0015, 0.9998)
+BAR_WIDTH = 2.5
 
 
-def profile_chart(name: str, profiles: Mapping[str, Mapping[float, float]]) -> Markup:
-    """Draw S_p over the order p, one line per representation."""
+def profile_chart(
+    name: str, profiles: Mapping[str, Mapping[float, float]], intervals: Mapping[float, tuple[float, float]]
+) -> Markup:
+    """Draw S_p over the order p, one line per representation; a bar for each confidence interval of the samples."""
     with chart() as (figure, axes):
         for label, profile in profiles.items():
             _draw(axes, label, list(profile), list(profile.values()))
+        if intervals:
+            low, high = np.clip(np.array(list(intervals.values())).T, *PROFILE_RANGE)
+            axes.vlines(
+                list(intervals), low, high, color=LINES["samples"].marker, linewidth=BAR_WIDTH, zorder=1, clip_on=False
+            )
         axes.set(xscale="log", yscale="logit", xlim=(1, 20), ylim=PROFILE_RANGE, xlabel="order p", ylabel="sparsity")
         label_ticks(
             axes,

@@ -13,10 +13,11 @@ from matplotlib.figure import Figure
 
 from .._arrays import Array
 from ..profiles import MAP_ORDERS, ORDERS, Curves, Drawing, Map, Trace
-from .charts import SMALLEST_MAGNITUDE
+from .charts import BAR_WIDTH, SMALLEST_MAGNITUDE
 from .style import edges
 from .svg import STYLE, label_ticks
 
+BAR_STEP = 1.025  # from the bar of a line to that of the next, on the scale of the order
 MOST_SIGNALS = 8  # nobody could tell more lines apart
 MOST_TRACES = 6
 MOST_COLUMNS = 1200  # of a map; windows beyond are averaged
@@ -96,6 +97,12 @@ def _draw_profiles(axes: Axes, lines: Sequence[Curves]) -> None:
         title = escape(drawing.title)
         label = title if drawing.decay is not None else f"{title} (all zero)"
         axes.plot(ORDERS, drawing.profile, label=label, **_line(i))
+        if drawing.intervals:
+            places = np.array(list(drawing.intervals)) * BAR_STEP**i  # side by side
+            low, high = zip(*drawing.intervals.values(), strict=True)
+            axes.vlines(
+                places, low, high, color=COLOURS[i % len(COLOURS)], linewidth=BAR_WIDTH, alpha=0.6, clip_on=False
+            )
     axes.set(xscale="log", xlim=(1, 20), ylim=(-0.02, 1.02), xlabel="order p", ylabel="sparsity $S_p$ (no unit)")
     shares = {0: "0", 0.2: "0.2", 0.4: "0.4", 0.6: "0.6", 0.8: "0.8", 1: "1"}
     label_ticks(axes, x={1: "1", 2: "2", 4: "4", 10: "10", 20: "20"}, y=shares)

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from .._arrays import Array
 from ..metrics.gds import gds, gds_profile
-from ..profiles import ORDERS, Decay, compute_decay
+from ..profiles import ORDERS, Decay, Intervals, compute_decay, compute_intervals
 from ..signals import DEMOS, REPRESENTATIONS, demo
 
 TABLE_ORDERS = (1, 2, 4)
@@ -15,7 +15,10 @@ TABLE_ORDERS = (1, 2, 4)
 
 @dataclass(frozen=True)
 class DemoSignal:
-    """What the page says of one signal; `profiles` and `decays` have one entry per representation."""
+    """What the page says of one signal; `profiles` and `decays` have one entry per representation.
+
+    `intervals` are the confidence intervals of the samples' profile by order, where they were asked for.
+    """
 
     name: str
     description: str
@@ -23,6 +26,7 @@ class DemoSignal:
     profiles: dict[str, dict[float, float]]
     decays: dict[str, Decay]
     centred_samples: float  # S_2 of the samples less their mean: the effect of an offset
+    intervals: Intervals = field(default_factory=dict)
 
     def sparsest(self, order: float) -> set[str]:
         """Return the representations of the largest S_p; more than one only if they are exactly equal."""
@@ -47,8 +51,12 @@ def measure(name: str) -> DemoSignal:
     return measure_values(name, DEMOS[name], demo(name))
 
 
-def measure_values(name: str, description: str, values: Array) -> DemoSignal:
-    """Measure a signal in every representation; its sides can be halved."""
+def measure_values(name: str, description: str, values: Array, *, intervals: bool = False) -> DemoSignal:
+    """Measure a signal in every representation; its sides can be halved.
+
+    `intervals` asks for confidence intervals of the samples. A picture, with neighbours in two dimensions, has none.
+    Nor have coefficients of a transform: each of them has a size of its own.
+    """
     coefficients = {label: transform(values) for label, transform in REPRESENTATIONS.items()}
     return DemoSignal(
         name=name,
@@ -57,6 +65,7 @@ def measure_values(name: str, description: str, values: Array) -> DemoSignal:
         profiles={label: _profile(c) for label, c in coefficients.items()},
         decays={label: compute_decay(c) for label, c in coefficients.items()},
         centred_samples=gds(values - values.mean(), 2, axis=None),
+        intervals=compute_intervals(values) if intervals and values.ndim == 1 else {},
     )
 
 

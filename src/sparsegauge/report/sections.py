@@ -78,7 +78,9 @@ def gather_files(paths: Sequence[str], *, progress: Progress = ignore) -> Sectio
     progress("reading")
     own = read_signals(paths, note=notes.append)
     progress("signals")
-    signals = [demo_signals.measure_values(signal.name, signal.description, signal.values) for signal in own]
+    signals = [
+        demo_signals.measure_values(signal.name, signal.description, signal.values, intervals=True) for signal in own
+    ]
     progress("ranking")
     rankings = rank_demos(signals)
     progress("recoveries")

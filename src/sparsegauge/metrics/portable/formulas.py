@@ -98,8 +98,9 @@ def kappa4(row: Coefficients) -> Any:
 
 
 @_portable
-def kurtosis(row: Coefficients) -> Any:
-    return row.N * kappa4(row) - 3.0
+def kurtosis(row: Coefficients, bias: bool = True) -> Any:
+    share = kappa4(row)
+    return (row.N * share if bias else (row.N - 1.0) * share / (1.0 - share)) - 3.0
 
 
 @_portable
@@ -194,8 +195,8 @@ def box_cox(row: Coefficients, l: float) -> Any:  # noqa: E741 (the formula's na
 
 
 @_portable
-def gini(row: Coefficients) -> Any:
-    return row.gds(1)
+def gini(row: Coefficients, bias: bool = True) -> Any:
+    return row.gds(1) * (1.0 if bias else row.N / max(row.N - 1, 1))
 
 
 @_portable
@@ -290,9 +291,9 @@ def mean_log_deviation(row: Coefficients) -> Any:
 
 
 @_portable
-def coefficient_of_variation(row: Coefficients, variance: str = "population") -> Any:
+def coefficient_of_variation(row: Coefficients, bias: bool = True) -> Any:
     values = row.xp.sqrt(2.0 * generalised_entropy(row, 2.0))
-    return values if variance == "population" else values * math.sqrt(row.N / max(row.N - 1, 1))
+    return values if bias else values * math.sqrt(row.N / max(row.N - 1, 1))
 
 
 @_portable
@@ -363,8 +364,10 @@ def participation_ratio(row: Coefficients) -> Any:
 
 
 @_portable
-def herfindahl(row: Coefficients) -> Any:
-    return row.squares / row.l1**2
+def herfindahl(row: Coefficients, bias: bool = True) -> Any:
+    if bias:
+        return row.squares / row.l1**2
+    return (row.squares - row.unit * row.l1) / (row.l1 * (row.l1 - row.unit))
 
 
 @_portable
