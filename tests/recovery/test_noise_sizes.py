@@ -1,5 +1,6 @@
 """How large the noise may be: evidence against sums over all supports, and estimates where y leaves it open."""
 
+import dataclasses
 import itertools
 
 import numpy as np
@@ -111,3 +112,16 @@ def test_a_zero_column_and_dependent_rows_are_no_obstacle():
     sizes = weigh_noise_sizes(Problem.of(A, y, noise=0))
     assert np.isfinite(sizes.evidence).all()
     assert np.isfinite(sizes.means).all()
+
+
+def test_a_wrong_state_is_left_by_guesses_under_less_noise():
+    """A state that explains little takes the rest of y for noise."""
+    left = 0
+    for seed in range(4):
+        A, x, y, deviation = draw(seed, 30, nonzeros=15)
+        states = climbs.Climbs(Problem.of(A, y))
+        states._take(states.model.climb(np.zeros(100), alike=False))
+        states.states = [dataclasses.replace(states.states[0], noise=(6 * deviation / states.model.scale) ** 2)]
+        list(sg.Portfolio._guess_under_less_noise(states.problem, states, np.random.default_rng(0)))
+        left += bool(np.linalg.norm(states.best_x - x) < 0.1 * np.linalg.norm(x))
+    assert left >= 3

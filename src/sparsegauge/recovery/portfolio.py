@@ -49,6 +49,8 @@ CERTAIN_GAIN, CERTAIN_GAIN_PER_MEASUREMENT, LARGEST_CERTAIN_NOISE = 26.0, 0.6, 0
 FIRST_WELLS = 2  # which find most of what wells find
 # the same gain above which y is likelier noisy than exact, so that only the members that find most are tried
 LIKELY_GAIN_PER_MEASUREMENT, FEWEST_TELLING_MEASUREMENTS = 0.04, 40
+LESS_NOISE = 0.17  # sigma in units of what an unclear state takes for noise
+QUICK_SLABS = ("exponential", "bernoulli-gauss")  # which find signals of unequal magnitudes
 LIKELY_SIDE = 0.5  # share of the runs of expectation propagation for one sign, from which it is tried first
 
 
@@ -148,8 +150,24 @@ class Portfolio(Solver):
                     break
         if climbs is None:
             yield answer_without_model(problem, guesses or [problem.start()])
-        else:
-            yield answer_from_climbs(problem, climbs, rng)
+            return
+        if problem.noise == 0 and not (climbs.agree or climbs.is_overwhelming):
+            yield from self._guess_under_less_noise(problem, climbs, rng)
+        yield answer_from_climbs(problem, climbs, rng)
+
+    @staticmethod
+    def _guess_under_less_noise(problem: Problem, climbs: Climbs, rng: np.random.Generator) -> Iterator[Iterate]:
+        """Yield expectation propagation with far less noise than the best state has, and climb from where it ends.
+
+        A wrong state takes what it does not explain for noise; guesses made with that much noise are no better.
+        """
+        if share_of_effort(problem) <= LITTLE_EFFORT:
+            return
+        less = max(LESS_NOISE * climbs.sigma, EXACT * problem.scale)
+        for sweep in EP(slabs=QUICK_SLABS, restarts=0).runs(problem.with_sigma(less), rng):
+            yield Iterate(sweep.x, steps=CHECK_EVERY)
+            if sweep.ended:
+                climbs.add(sweep.x)
 
     def _guesses(self, problem: Problem, rng: np.random.Generator, *, few: bool) -> Iterator[Candidate]:
         """Yield guesses at x with noise of a given size: wells and expectation propagation, in turn."""
