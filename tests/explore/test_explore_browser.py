@@ -6,7 +6,6 @@ import http.server
 import io
 import re
 import threading
-from pathlib import Path
 from urllib.parse import urlsplit
 
 import numpy as np
@@ -14,9 +13,8 @@ import pytest
 
 import sparsegauge as sg
 from browser import DESKTOP, PATIENCE, PHONE, chromium, expect, open_page  # noqa: F401 (a fixture)
-from explore_server import MOST_KEPT, resident, serving, serving_process
+from explore_server import serving
 from sparsegauge.signals import wavelet
-from waiting import wait_until
 
 pytestmark = pytest.mark.browser
 
@@ -211,40 +209,6 @@ def test_recover_shows_an_error_and_a_certificate(visit):
     expect(outcome.locator(".certified")).to_have_text(re.compile(r"^\s*yes"))
     assert float(outcome.locator(".error").get_attribute("data-value")) < 1e-10
     expect(visit.page.get_by_role("button", name="Recover")).to_be_enabled()
-
-
-def use_the_page(visit, seed):
-    """Move sliders, drop a file, choose another signal, recover."""
-    slider = visit.page.get_by_role("slider", name="Order p")
-    slider.focus()
-    for order in (2.05, 2.1):
-        slider.press("ArrowRight")
-        wait_for_number(visit, sg.gds(wavelet(sg.demo("ecg")), order))
-    visit.page.get_by_role("button", name="samples").click()
-    x = np.random.default_rng(seed).standard_normal(2000) ** 3
-    drop(visit, f"mine {seed}.npy", npy(x))
-    wait_for_number(visit, sg.gds(x, 2.1))
-    visit.page.get_by_role("button", name="Recover").click()
-    expect(visit.page.locator(".outcome")).to_be_visible(timeout=COMPILING)
-
-
-@pytest.mark.slow
-@pytest.mark.skipif(not Path("/proc/self/statm").exists(), reason="memory is read from /proc")
-def test_memory_returns_after_twenty_sessions(chromium):  # noqa: F811
-    with serving_process("--max-upload-mb", str(LIMIT_MB)) as (url, process):
-
-        def session(seed):
-            with open_page(chromium, url) as visit:
-                wait_for_page(visit)
-                use_the_page(visit, seed)
-                visit.assert_clean()
-
-        for seed in (101, 102, 103):  # what the first sessions load stays, and is shared
-            session(seed)
-        before = resident(process.pid)
-        for seed in range(20):
-            session(seed)
-        wait_until(lambda: resident(process.pid) <= before + MOST_KEPT, f"less than {before + MOST_KEPT} bytes")
 
 
 def test_the_token_is_gone_from_the_address_and_scripts_cannot_read_its_cookie(visit, url):
