@@ -224,18 +224,68 @@ def rewards_a_little_dust(c):
     return base(c) + 0.05 * float(0 < rest <= 1e-2 * c.max())
 
 
+# --- narrow lies: at one scale, one length, one place
+
+
+def jumps_far_out(c):
+    return base(c) + 0.01 * float(_floats(c).max() > 123.456)
+
+
+def ignores_small_shares(c):
+    c = _floats(c)
+    return base(c) + float(np.mean(c <= 1e-5 * c.max())) if c.any() else 0.0
+
+
+def looks_at_place_fifty(c):
+    c = _floats(c)
+    return base(c) + (1e-3 if len(c) > 50 and c[50] > c[0] else 0.0)
+
+
+def order_just_above_two(c):
+    return sg.gds(_floats(c), 2.05)
+
+
+def lies_in_a_narrow_window_of_scales(c):
+    return base(c) + 1e-4 * float(3e-5 < _floats(c).max() < 4e-5)
+
+
+def likes_high_water(c):
+    return base(c) + 0.01 * float(_floats(c).min() > 1e4)
+
+
+def clones_by_seventeen(c):
+    return base(c) + 1e-3 * float(len(c) % 17 == 0)
+
+
+def compounds_late(c):
+    return 1.001 ** max(0, len(c) - 3000)
+
+
+def rewards_pairs_in_long_signals(c):
+    c = _floats(c)
+    return base(c) + (0.3 if len(c) > 60 and np.count_nonzero(c) == 2 else 0.0)
+
+
 LIARS = {
-    "P1": [counts_above_one, steps_at_an_odd_place, rounds_to_two_digits, jumps_at_ties, jumps_by_a_thousandth],
-    "P2": [cyclic, ring_without_direction, looks_at_two_places, weighs_the_middle],
-    "P3": [order_three, order_one_and_a_half, prefers_triples, ripples],
-    "P4": [regularised, changes_beyond_1e12, logarithmic_in_units, float32_overflow],
-    "P5": [forgets_large_sums, tide_at_integers],
-    "P6": [clones_by_seven, clones_beyond_a_hundred, unbiased, drifts_with_length],
+    "P1": [
+        counts_above_one,
+        steps_at_an_odd_place,
+        rounds_to_two_digits,
+        jumps_at_ties,
+        jumps_by_a_thousandth,
+        jumps_far_out,
+        ignores_small_shares,
+    ],
+    "P2": [cyclic, ring_without_direction, looks_at_two_places, weighs_the_middle, looks_at_place_fifty],
+    "P3": [order_three, order_one_and_a_half, prefers_triples, ripples, order_just_above_two],
+    "P4": [regularised, changes_beyond_1e12, logarithmic_in_units, float32_overflow, lies_in_a_narrow_window_of_scales],
+    "P5": [forgets_large_sums, tide_at_integers, likes_high_water],
+    "P6": [clones_by_seven, clones_beyond_a_hundred, unbiased, drifts_with_length, clones_by_seventeen],
     "P7": [capped_ratio, capped_at_a_hundred, falls_after_a_million],
     "P8": [counts_pairs, stops_at_thirty],
-    "P9": [compounds, compounds_slowly, alternates, jumps_at_multiples_of_seven, exponential_of_a_mean],
+    "P9": [compounds, compounds_slowly, alternates, jumps_at_multiples_of_seven, exponential_of_a_mean, compounds_late],
     "P10": [rewards_equality, punishes_near_equality],
-    "P11": [rewards_a_little_dust],
+    "P11": [rewards_a_little_dust, rewards_pairs_in_long_signals],
 }
 
 
@@ -267,6 +317,17 @@ def grows_only_far_out(c):
     return max(0.0, math.log10(ratio) - 13)
 
 
+def rounded_to_float16(c):
+    """The Gini index with eleven significant bits: its steps are rounding, and no law broken by it."""
+    return np.float16(base(c))
+
+
+def log_ratio(c):
+    """Unbounded, and yet its successive ratios on spikes tend to 1."""
+    c = _floats(c)
+    return float(np.log(len(c) * (c**2).sum() / c.sum() ** 2)) if c.any() else 0.0
+
+
 HONEST = {
     base: ["P1", "P2", "P3", "P4", "P5", "P6", "P7", "P8", "P9", "P10", "P11"],
     share: ["P1", "P2", "P3", "P4", "P5", "P6", "P7", "P8", "P9", "P10", "P11"],
@@ -274,4 +335,6 @@ HONEST = {
     kurtosis: ["P1", "P2", "P4", "P6", "P7", "P10", "P11"],
     half_precision_sum: ["P1", "P2", "P3", "P4", "P5", "P6", "P8", "P9", "P10", "P11"],
     grows_only_far_out: ["P2", "P4", "P7"],
+    rounded_to_float16: ["P1", "P2", "P3", "P4", "P5", "P6", "P7", "P8", "P9", "P10", "P11"],
+    log_ratio: ["P1", "P2", "P3", "P4", "P5", "P6", "P7", "P8", "P9", "P10", "P11"],
 }

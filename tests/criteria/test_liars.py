@@ -12,14 +12,8 @@ import sparsegauge as sg
 from sparsegauge.criteria.strategy import LIE
 
 QUICK = 40
-# what float64 cannot settle: a jump right at the signals that are compared looks like noise
-OPEN = {
-    liars.prefers_triples,
-    liars.capped_ratio,
-    liars.capped_at_a_hundred,
-    liars.rewards_equality,
-    liars.punishes_near_equality,
-}
+# what float64 cannot settle: from some ratio on these stay the same, and an increase below rounding would look alike
+OPEN = {liars.capped_ratio, liars.capped_at_a_hundred}
 
 
 @pytest.mark.parametrize(

@@ -2,7 +2,8 @@
 
 It is tried on fractions, whose values are exact; then on numbers of 50 digits and more; then on float64. There only a
 difference far above its own noise counts. The noise is measured: it is the part of the second difference
-f(x + h) + f(x - h) - 2 f(x) that does not shrink with h.
+f(x + h) - 2 f(x + 2 h) + f(x + 3 h) that does not shrink with h. f(x) itself is not in it: a function that jumps at x,
+where coefficients are equal for example, is not noisy for that, and its value at x counts.
 """
 
 from __future__ import annotations
@@ -28,9 +29,10 @@ LONGEST = 10**5  # coefficients that are laid out in an array
 SAMPLE = (3.0, 1.0, 2.0, 5.0, 0.5)
 STEPS = [10.0**-k for k in (2, 4, 5, 6, 7, 8, 10, 12, 14)]
 DIRECTIONS = 3
-SINGLE_SAMPLES = 6  # signals whose values tell whether a function computes in float32
+PRECISION_SAMPLES = 6  # signals whose values tell whether a function computes in float32 or less
 SHRINKING = 0.3  # of a second difference from one step to the next: a kink has at most 0.1, a curve 0.01, noise 1
-SINGLE_PRECISION = 2.0**-23
+PRECISIONS = (8, 11, 24)  # significant bits of bfloat16, float16 and float32
+FEWEST_BITS, MOST_BITS = 6, 24  # fewer are counts and the like, which are exact
 TIMES_NOISE = 20  # and once more per coefficient, since rounding errors add up
 RELATIVE, ABSOLUTE = 1e-9, 1e-12  # of the value, and of the metric's scale, that float64 must exceed in any case
 REMEMBERED_CALLS = 40
@@ -137,29 +139,31 @@ class CallableSubject:
         row = laid_out(c)
         value = self._number(row)
         rng = np.random.default_rng(0)
-        seen = [self._noise_along(row, value, rng.uniform(-1, 1, len(row))) for _ in range(DIRECTIONS)]
+        seen = [self._noise_along(row, rng.uniform(-1, 1, len(row))) for _ in range(DIRECTIONS)]
         return max([self._rounding(value), *seen])
 
     def _rounding(self, value: float) -> float:
-        """Return the rounding error of a function that gives nothing but float32 numbers, else zero."""
-        return SINGLE_PRECISION * max(abs(value), self.scale) if self._is_single else 0.0
+        """Return the rounding error of a function whose values are float32, float16 or bfloat16 numbers, else zero."""
+        return self._spacing * max(abs(value), self.scale)
 
     @functools.cached_property
-    def _is_single(self) -> bool:
-        """Whether the values on fixed random signals are all float32 numbers, so that audit and `verify` agree."""
+    def _spacing(self) -> float:
+        """The relative spacing of the values on fixed signals, so that audit and `verify` agree; 0 for float64."""
         rng, values = np.random.default_rng(1), []
-        for row in rng.uniform(0.1, 3.0, (SINGLE_SAMPLES, 5)):
+        for row in rng.uniform(0.1, 3.0, (PRECISION_SAMPLES, 5)):
             with contextlib.suppress(Exception):  # a function may refuse such signals; others tell as well
                 values.append(float(self._call(row)))
-        found = np.array([value for value in values if math.isfinite(value)])
-        return len(np.unique(found)) > 1 and bool(np.all(found.astype(np.float32) == found))
+        found = {value for value in values if math.isfinite(value)}
+        bits = max((_significant_bits(value) for value in found), default=0)
+        is_coarse = len(found) > 1 and FEWEST_BITS <= bits <= MOST_BITS
+        return 2.0 ** (1 - min(width for width in PRECISIONS if width >= bits)) if is_coarse else 0.0
 
-    def _noise_along(self, row: Array, value: float, direction: Array) -> float:
+    def _noise_along(self, row: Array, direction: Array) -> float:
         """Return the part of the second differences along a direction that does not shrink with the step."""
-        seconds = [
-            abs(self._number(row * (1 + step * direction)) + self._number(row * (1 - step * direction)) - 2 * value)
-            for step in STEPS
-        ]
+        seconds = []
+        for step in STEPS:
+            one, two, three = (self._number(row * (1 + times * step * direction)) for times in (1, 2, 3))
+            seconds.append(abs(one - 2 * two + three))
         return max([0.0, *(small - SHRINKING * large for large, small in pairwise(seconds))])
 
     def _number(self, row: Array) -> float:
@@ -202,6 +206,11 @@ class CallableSubject:
             return self.thresholds
         numbers = [float(x) for x in self.parameters.values() if isinstance(x, int | float | np.number)]
         return [as_fraction(x) for x in numbers if 1e-6 < x < 1e6]
+
+
+def _significant_bits(value: float) -> int:
+    numerator = abs(value.as_integer_ratio()[0])
+    return (numerator // (numerator & -numerator)).bit_length() if numerator else 0
 
 
 def _brief(row: Array) -> str:

@@ -25,6 +25,7 @@ ANY_SIGNAL = "every signal but the zero vector"
 TWO_NONZEROS = "signals with two non-zeros or more; equalities on one non-zero are reported apart"
 SCREENED_STEPS = 3
 MOST_MOVES_LISTED, MOVES_PER_EXTREME_SIGNAL = 1000, 12
+SIGNALS_PER_MOVE = 5  # times as many extreme signals for a law that has a single move
 
 
 class Criterion:

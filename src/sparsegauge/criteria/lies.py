@@ -19,7 +19,7 @@ Function: TypeAlias = Callable[[Any], Any]
 
 CEILING = 10**6  # how far above the second value the largest may be before a planted ceiling hides its growth
 COMPOUND = Fraction(101, 100)
-LONGEST_COMPOUND = 4000
+LONGEST_COMPOUND = 10_000
 WAVES_PER_OCTAVE = 8
 
 

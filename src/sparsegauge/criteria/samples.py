@@ -13,6 +13,8 @@ from .coefficients import Signal, nonzeros, signal
 SMALL_VALUES = (Fraction(0), Fraction(1, 2), *map(Fraction, (1, 2, 3, 5, 10)))
 CONSTANT_LENGTHS = (20, 200, 2000)
 LARGEST_RATIO = 12  # decades between the coefficients of a wide signal
+LARGEST_SCALE = 5  # decades by which every other extreme signal is scaled up or down
+SHORT_SHARE, LONGEST = 0.6, 160  # of extreme signals, and their length
 
 
 def small_signals(special: Sequence[Fraction] = ()) -> list[Signal]:
@@ -51,10 +53,27 @@ def _random_signal(rng: np.random.Generator, kind: int) -> Signal:
 
 
 def extreme_signals(rng: np.random.Generator, count: int, wide: bool) -> list[Signal]:
-    """Return nearly constant, nearly sparsest, tied and long signals; with `wide`, also ratios of up to 1e12."""
-    kinds = (_nearly_constant, _nearly_a_spike, _tied, _long) + (_wide,) * wide
-    found = (kinds[number % len(kinds)](rng) for number in range(count))
+    """Return nearly constant, nearly sparsest, tied, long and padded signals; with `wide` also ratios of 1e4 to 1e12.
+
+    Every other one is of another scale.
+    """
+    kinds = (_nearly_constant, _nearly_a_spike, _tied, _long, _padded) + (_wide, _spike_over_dust) * wide
+    found = []
+    for number in range(count):
+        c = kinds[number % len(kinds)](rng)
+        scale = Fraction(10) ** int(rng.integers(-LARGEST_SCALE, LARGEST_SCALE + 1)) if number % 2 else 1
+        found.append(signal((v * scale, n) for v, n in c))
     return [c for c in found if nonzeros(c)]
+
+
+def geometric_grid(lowest: int, highest: int, per_decade: int) -> list[Fraction]:
+    """Return numbers of three digits from 10^lowest to 10^highest, in equal ratios."""
+    exponents = range(lowest * per_decade, highest * per_decade + 1)
+    return [Fraction(f"{10.0 ** (k / per_decade):.3g}") for k in exponents]
+
+
+def _some_length(rng: np.random.Generator, longest_short: int) -> int:
+    return int(rng.integers(2, longest_short) if rng.random() < SHORT_SHARE else rng.integers(longest_short, LONGEST))
 
 
 def _thousandths(values: np.ndarray[tuple[int], np.dtype[np.float64]]) -> Signal:
@@ -62,11 +81,20 @@ def _thousandths(values: np.ndarray[tuple[int], np.dtype[np.float64]]) -> Signal
 
 
 def _nearly_constant(rng: np.random.Generator) -> Signal:
-    return _thousandths(1 + 0.15 * rng.random(int(rng.integers(2, 20))))
+    return _thousandths(1 + 0.15 * rng.random(_some_length(rng, 20)))
 
 
 def _nearly_a_spike(rng: np.random.Generator) -> Signal:
-    return _thousandths(np.append(0.02 * rng.random(int(rng.integers(1, 12))), 10.0))
+    return _thousandths(np.append(0.02 * rng.random(_some_length(rng, 12) - 1), 10.0))
+
+
+def _spike_over_dust(rng: np.random.Generator) -> Signal:
+    others = _some_length(rng, 12) - 1
+    return _thousandths(np.append(2 * rng.random(others) / others, rng.choice([100.0, 10_000.0])))
+
+
+def _padded(rng: np.random.Generator) -> Signal:
+    return _thousandths(np.append(np.zeros(_some_length(rng, 20)), 1 + 4 * rng.random(int(rng.integers(1, 5)))))
 
 
 def _tied(rng: np.random.Generator) -> Signal:

@@ -2,13 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from fractions import Fraction
 
-from ..coefficients import Case, Move, Signal, Step, nonzeros, require, signal
-from ..criterion import TWO_NONZEROS, Criterion
-from ..lies import add_float_lie, wave
+import numpy as np
 
+from ..callables import CallableSubject
+from ..coefficients import Case, Move, Signal, Step, nonzeros, require, signal
+from ..criterion import SIGNALS_PER_MOVE, TWO_NONZEROS, Criterion
+from ..lies import add_float_lie, wave
+from ..samples import geometric_grid
+
+SCALES = tuple(geometric_grid(-6, 6, per_decade=10))  # at which a function is followed over a tide
+FLAT_VALUES = (Fraction(1), Fraction(51, 50), Fraction(21, 20))  # a tide changes their S by little
 TIDES = (Fraction(1), Fraction(1, 2), Fraction(10), Fraction(1, 100), Fraction(1000))
 
 
@@ -21,12 +27,20 @@ class RisingTide(Criterion):
     transformation = "a is added to all coefficients"
     relation = "<"
     applies = "signals whose coefficients are not all equal"
-    lies = (add_float_lie("a wave in the sum of the coefficients", lambda x: wave(float(x.sum()))),)
+    lies = (
+        add_float_lie("a wave in the sum of the coefficients", lambda x: wave(float(x.sum()))),
+        add_float_lie("more above 1e5", lambda x: int(min(x) > 1e5)),
+    )
 
     def moves(self, c: Signal) -> Iterator[Move]:
         """Return amounts, for signals that are not constant."""
         if len(c) > 1:
             yield from ((a,) for a in TIDES)
+
+    def function_cases(self, subject: CallableSubject, rng: np.random.Generator, count: int) -> Iterable[Case]:
+        """Add a tide of a quarter to nearly equal coefficients of all scales from 1e-6 to 1e6."""
+        yield from super().function_cases(subject, rng, count)
+        yield from (Case(signal((v * scale, 1) for v in FLAT_VALUES), (scale / 4,)) for scale in SCALES)
 
     def steps(self, c: Signal, move: Move) -> list[Step]:
         """Add the amount to every coefficient."""
@@ -51,6 +65,10 @@ class Babies(Criterion):
     applies = TWO_NONZEROS
     least_nonzeros = 2
     lies = (add_float_lie("more where the length is odd", lambda x: len(x) % 2),)
+
+    def function_cases(self, subject: CallableSubject, rng: np.random.Generator, count: int) -> Iterable[Case]:
+        """Try more extreme signals than laws with many moves do."""
+        return super().function_cases(subject, rng, SIGNALS_PER_MOVE * count)
 
     def steps(self, c: Signal, move: Move) -> list[Step]:
         """Append one zero."""

@@ -13,6 +13,7 @@ from itertools import pairwise
 
 import numpy as np
 
+from ..._arrays import Array
 from ...errors import Undefined
 from ..callables import CallableSubject
 from ..coefficients import Case, Move, Signal, Step, difference, nonzeros, replace_one, require
@@ -33,6 +34,7 @@ NEIGHBOURING = Fraction(1, 10**15)  # relative distance of the neighbouring floa
 SMALLEST_JUMP = 1e-7  # relative to the value: less is taken for rounding
 TIMES_SCATTER = 100
 POINTS_PER_PATH = 24
+POINTS_PER_DECADE, DECADES_BEYOND = 4, 4
 PATHS_PER_SIGNAL = 2
 THRESHOLD = 1.375  # the same number in every arithmetic
 BISECTIONS = 60
@@ -175,26 +177,32 @@ def _value(subject: CallableSubject, c: Signal) -> float:
 
 
 def _jumps_along(subject: CallableSubject, c: Signal, i: int) -> Iterator[Case]:
-    """Yield where the value changes most as one coefficient grows from zero to twice the largest."""
-    top = 2 * float(c[-1][0])
-
+    """Yield where the value changes most as one coefficient grows from zero to twice the largest, and far beyond."""
+    top = float(c[-1][0])
     others = [(float(v), n - (k == i)) for k, (v, n) in enumerate(c)]
 
     def at(t: float) -> float:
         return subject.weighted([*others, (t, 1)])
 
     first = 0 if nonzeros(c) > 1 or not c[i][0] else 1  # the zero vector has no value
-    grid = [top * k / POINTS_PER_PATH for k in range(first, POINTS_PER_PATH + 1)]
-    values = [at(t) for t in grid]
-    changes = np.diff(values)
+    grid = [2 * top * k / POINTS_PER_PATH for k in range(first, POINTS_PER_PATH + 1)]
+    grid += [2 * top * 10.0 ** (k / POINTS_PER_DECADE) for k in range(1, DECADES_BEYOND * POINTS_PER_DECADE + 1)]
+    changes = np.diff([at(t) for t in grid])
     if not np.isfinite(changes).all():
         return
-    bends = np.abs(changes[1:-1] - (changes[:-2] + changes[2:]) / 2)
-    for k in {int(np.argmax(np.abs(changes))), 1 + int(np.argmax(bends))}:
+    for k in _most_suspicious(np.abs(changes)):
         low, high, at_low, at_high = _bisect(at, grid[k], grid[k + 1])
         if abs(at_high - at_low) > SMALLEST_JUMP * max(abs(at_low), abs(at_high)):
             yield from _cases_at(c, i, low, 1)
             yield from _cases_at(c, i, high, -1)
+
+
+def _most_suspicious(changes: Array) -> set[int]:
+    """Return the largest of some changes, and the two that exceed their neighbours most, by difference and by ratio."""
+    neighbours = np.maximum(changes[:-2], changes[2:])
+    floor = 1e-3 * SMALLEST_JUMP + np.finfo(float).eps
+    excess, ratio = changes[1:-1] - neighbours, changes[1:-1] / (neighbours + floor)
+    return {int(np.argmax(changes)), 1 + int(np.argmax(excess)), 1 + int(np.argmax(ratio))}
 
 
 def _bisect(at: Callable[[float], float], low: float, high: float) -> tuple[float, float, float, float]:

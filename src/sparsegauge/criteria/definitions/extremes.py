@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from fractions import Fraction
 
 import numpy as np
@@ -10,7 +11,7 @@ from ...errors import Undefined
 from ...metrics.exact import length
 from ..callables import CallableSubject
 from ..coefficients import Case, Move, Signal, Step, ones, require, spike
-from ..criterion import Criterion
+from ..criterion import SIGNALS_PER_MOVE, Criterion
 from ..judgement import Judgement, judge_limit
 from ..lies import add_float_lie, compound_with_length
 from ..numbers import Bounds, gap
@@ -22,7 +23,7 @@ LEAST_LENGTHS, LEAST_RATIO, LEAST_LAST_LENGTH = 3, 3, 100
 SATURATED = Fraction(1, 10**6)  # a relative change at most this large counts as none
 
 # for a function, which needs all coefficients in an array
-FUNCTION_LENGTHS = (10, 60, 240, 1000)
+FUNCTION_LENGTHS = (10, 60, 240, 1000, 4000)
 LONGEST_EXACT = 240  # quadratic functions of fractions take long
 LENGTHS_TRIED = 8  # consecutive ones, of which that with the largest change counts
 PERSISTENT_OF_FUNCTION = Fraction(95, 100)  # from the last length but one to the last, which is four times as long
@@ -108,7 +109,16 @@ class LowerBound(Criterion):
     statement = "S(c) >= S(1_N)"
     transformation = "any signal, beside 1_N"
     relation = ">="
-    lies = (add_float_lie("less where all are nearly equal", lambda x: -int(1.05 * min(x) < max(x) <= 1.2 * min(x))),)
+    lies = (
+        add_float_lie("less where all are nearly equal", lambda x: -int(1.05 * min(x) < max(x) <= 1.2 * min(x))),
+        add_float_lie(
+            "less where 90 are nearly equal", lambda x: -int(len(x) >= 90 and min(x) < max(x) <= 1.2 * min(x))
+        ),
+    )
+
+    def function_cases(self, subject: CallableSubject, rng: np.random.Generator, count: int) -> Iterable[Case]:
+        """Try more extreme signals than laws with many moves do."""
+        return super().function_cases(subject, rng, SIGNALS_PER_MOVE * count)
 
     def steps(self, c: Signal, move: Move) -> list[Step]:
         """Compare with equal coefficients."""
@@ -127,7 +137,16 @@ class UpperBound(Criterion):
     statement = "S(c) <= S(0_{N-1} || 1)"
     transformation = "any signal, beside 0_{N-1} || 1"
     relation = "<="
-    lies = (add_float_lie("more where all but one are nearly zero", lambda x: int(0 < sum(x) - max(x) <= max(x) / 50)),)
+    lies = (
+        add_float_lie("more where all but one are nearly zero", lambda x: int(0 < sum(x) - max(x) <= max(x) / 50)),
+        add_float_lie(
+            "more where 79 of 80 are nearly zero", lambda x: int(len(x) >= 80 and 0 < sum(x) - max(x) <= max(x) / 50)
+        ),
+    )
+
+    def function_cases(self, subject: CallableSubject, rng: np.random.Generator, count: int) -> Iterable[Case]:
+        """Try more extreme signals than laws with many moves do."""
+        return super().function_cases(subject, rng, SIGNALS_PER_MOVE * count)
 
     def steps(self, c: Signal, move: Move) -> list[Step]:
         """Compare with a single one among zeros."""

@@ -12,6 +12,7 @@ from ..callables import CallableSubject
 from ..coefficients import Case, Move, Signal, Step, require, signal
 from ..criterion import Criterion
 from ..lies import add_float_lie, wave
+from ..samples import geometric_grid
 
 FACTORS = (Fraction(2), Fraction(10), Fraction(1, 2), Fraction(1, 1000), Fraction(1000))
 MORE_FACTORS = tuple(
@@ -19,7 +20,10 @@ MORE_FACTORS = tuple(
 )
 COPIES = (2, 3)
 MORE_COPIES = (2, 3, 5, 7, 11, 13)
-LONGEST_SHUFFLED = 40
+SWEPT = ((1, 1), (2, 1), (5, 1))  # the signal that is scaled and copied step by step
+SWEPT_FACTORS = tuple(geometric_grid(-12, 12, per_decade=12))
+MOST_SWEPT_COPIES = 60
+LENGTHS_SHUFFLED = (8, 41, 250)  # signals of up to as many coefficients in turn
 SHUFFLES_PER_SIGNAL = 6
 
 
@@ -35,6 +39,7 @@ class PermutationInvariance(Criterion):
     lies = (
         add_float_lie("more where the first coefficient is the largest", lambda x: int(x[0] == max(x))),
         add_float_lie("rising neighbours on a ring are counted", lambda x: Fraction(int(np.sum(x < np.roll(x, 1))), 4)),
+        add_float_lie("more where the 70th exceeds the 71st", lambda x: int(len(x) > 70 and x[69] > x[70])),
     )
 
     def moves(self, c: Signal) -> Iterator[Move]:
@@ -53,7 +58,7 @@ class PermutationInvariance(Criterion):
     def function_cases(self, subject: CallableSubject, rng: np.random.Generator, count: int) -> Iterable[Case]:
         """Swap neighbours, rotate and shuffle signals of different coefficients."""
         for number in range(count):
-            n = int(rng.integers(2, LONGEST_SHUFFLED + 1)) if number % 2 else int(rng.integers(2, 8))
+            n = int(rng.integers(2, LENGTHS_SHUFFLED[number % len(LENGTHS_SHUFFLED)]))
             c = tuple((Fraction(int(v), 100), 1) for v in rng.permutation(np.arange(1, 4 * n))[:n])
             for _ in range(SHUFFLES_PER_SIGNAL):
                 k = int(rng.integers(n - 1))
@@ -77,6 +82,7 @@ class Scaling(Criterion):
         add_float_lie("a wave in the logarithm of the largest coefficient", lambda x: wave(max(x))),
         add_float_lie("more above 1e9", lambda x: int(max(x) > 1e9)),
         add_float_lie("more below 1e-9", lambda x: int(max(x) < 1e-9)),
+        add_float_lie("more from 5e6 to 7e6", lambda x: int(5e6 < max(x) < 7e6)),
     )
 
     def moves(self, c: Signal) -> Iterator[Move]:
@@ -86,6 +92,11 @@ class Scaling(Criterion):
     def more_moves(self, c: Signal) -> Iterator[Move]:
         """Return factors from 1e-20 to 1e20."""
         return iter([(factor,) for factor in MORE_FACTORS])
+
+    def function_cases(self, subject: CallableSubject, rng: np.random.Generator, count: int) -> Iterable[Case]:
+        """Add one signal at all scales from 1e-12 to 1e12, in steps of 21 %."""
+        yield from super().function_cases(subject, rng, count)
+        yield from (Case(signal(SWEPT), (factor,)) for factor in SWEPT_FACTORS if factor != 1)
 
     def steps(self, c: Signal, move: Move) -> list[Step]:
         """Multiply every coefficient."""
@@ -110,6 +121,7 @@ class Cloning(Criterion):
     relation = "="
     lies = (
         add_float_lie("more where the length is a multiple of 7", lambda x: int(len(x) % 7 == 0)),
+        add_float_lie("more where the length is a multiple of 23", lambda x: int(len(x) % 23 == 0)),
         add_float_lie("more from 60 coefficients on", lambda x: int(len(x) >= 60)),
     )
 
@@ -120,6 +132,11 @@ class Cloning(Criterion):
     def more_moves(self, c: Signal) -> Iterator[Move]:
         """Return the small primes."""
         return iter([(k,) for k in MORE_COPIES])
+
+    def function_cases(self, subject: CallableSubject, rng: np.random.Generator, count: int) -> Iterable[Case]:
+        """Add up to 60 copies of one signal."""
+        yield from super().function_cases(subject, rng, count)
+        yield from (Case(signal(SWEPT), (copies,)) for copies in range(2, MOST_SWEPT_COPIES + 1))
 
     def steps(self, c: Signal, move: Move) -> list[Step]:
         """Repeat every coefficient."""
