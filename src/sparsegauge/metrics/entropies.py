@@ -15,7 +15,7 @@ from .._arrays import Array, Parameter
 from ..errors import Undefined
 from .catalogue import metric
 from .exact import Arithmetic, Pairs, length, mean_log, nonzero, power_sum, total
-from .lemmas import LENGTH, MAJORISED, MEANS, ROBIN_HOOD, Laws
+from .lemmas import ENERGY, LENGTH, MAJORISED, MEANS, ROBIN_HOOD, Laws
 from .references import HURLEY, RAO
 from .statistics import Rows
 
@@ -56,7 +56,7 @@ def _neg_h_s(k: Arithmetic, c: Pairs) -> Any:
     formula="sum t log t^2, t = c^2/|c|_2^2",
     meaning="minus twice the entropy of the shares of energy: 0 for a single non-zero",
     reference=f"{HURLEY}; {RAO}, with its sign turned",
-    proofs={law: lemma for law, lemma in MAJORISED.items() if law != "P9"},
+    proofs={law: lemma for law, lemma in {**MAJORISED, **ENERGY}.items() if law != "P9"},
     exact=_neg_h_s,
     aliases=["shannon_entropy"],
     bounds=(-math.inf, 0.0),
@@ -162,7 +162,7 @@ def _negentropy(k: Arithmetic, c: Pairs) -> Any:
     formula="mean(z log z), z = c^2/mean c^2",
     meaning="how far the energy is from being spread evenly: 0 if it is, log N for a single non-zero",
     reference="Antoni (2016), The infogram, Mech. Syst. Signal Process. 74, 73-94",
-    proofs={**MAJORISED, **MEANS, **LENGTH},
+    proofs={**MAJORISED, **MEANS, **LENGTH, **ENERGY},
     exact=_negentropy,
     bounds=(0.0, math.inf),
 )
@@ -195,7 +195,7 @@ def _box_cox(k: Arithmetic, c: Pairs, l: Any) -> Any:  # noqa: E741 (the formula
 
 
 def _box_cox_laws(l: float) -> Laws:  # noqa: E741 (the formula's name)
-    found = {**MAJORISED, **MEANS, **LENGTH}
+    found = {**MAJORISED, **MEANS, **LENGTH, **ENERGY}
     return {**found, **ROBIN_HOOD} if l <= -0.5 else found
 
 

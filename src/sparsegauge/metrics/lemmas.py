@@ -18,6 +18,7 @@ LEMMAS: Laws = MappingProxyType(
         "symmetric": "a sum over all coefficients, or a function of the sorted ones: their order does not enter",
         "homogeneous": "numerator and denominator are homogeneous of the same degree",
         "schur": "strictly Schur-convex where the sum is fixed, which a transfer from rich to poor decreases",
+        "energy": "the sum of a strictly convex function of the shares of energy, which a transfer of energy decreases",
         "concave": "the sum of a strictly concave function, which a transfer from rich to poor increases",
         "convex": "the sum of a strictly convex function, which a transfer from rich to poor decreases",
         "ceilings": "k copies make a window of ceil(k theta N) cover ceil(ceil(k theta N) / k) = ceil(theta N) values",
@@ -61,3 +62,4 @@ MEANS: Laws = {"P6": "means"}
 LENGTH: Laws = {"P8": "length"}
 PADDING: Laws = {"P8": "zero padding"}
 ROBIN_HOOD: Laws = {"P3": "schur"}
+ENERGY: Laws = {"P3_energy": "energy"}

@@ -14,7 +14,7 @@ from .._arrays import Array, Parameter, Switch
 from ..errors import InvalidInput
 from .catalogue import metric
 from .exact import Arithmetic, Pairs, length, plain_sum, power_sum
-from .lemmas import LENGTH, MAJORISED, MEANS, ROBIN_HOOD, SCHUR, Laws
+from .lemmas import ENERGY, LENGTH, MAJORISED, MEANS, ROBIN_HOOD, SCHUR, Laws
 from .metric import MAXIMUM
 from .references import HURLEY
 from .statistics import Rows
@@ -52,7 +52,7 @@ def _kappa4(k: Arithmetic, c: Pairs) -> Any:
     formula="sum c^4 / (sum c^2)^2",
     meaning="the sum of the squared shares of energy: 1 for a single non-zero, 1/N for equal coefficients",
     reference=HURLEY,
-    proofs=MAJORISED,
+    proofs={**MAJORISED, **ENERGY},
     exact=_kappa4,
     aliases=["κ4"],
     bounds=(0.0, 1.0),
@@ -77,7 +77,7 @@ def _kurtosis(k: Arithmetic, c: Pairs) -> Any:
     formula="N sum c^4 / (sum c^2)^2 - 3",
     meaning="how much heavier than a Gaussian's the tails are: 0 for Gaussian noise, large for isolated shocks",
     reference=HURLEY,
-    proofs={**MAJORISED, **MEANS, **LENGTH},
+    proofs={**MAJORISED, **MEANS, **LENGTH, **ENERGY},
     exact=_kurtosis,
     aliases=["excess_kurtosis"],
     options=[
