@@ -21,7 +21,8 @@ from sklearn.preprocessing import StandardScaler
 from sklearn.utils.estimator_checks import check_estimator
 
 import sparsegauge as sg
-from sparsegauge.normalise import BLOCK_COLUMNS, BLOCK_VALUES, CoefficientNormaliser, normalised_gds
+from sparsegauge.metrics.coefficient_moments import BLOCK_COLUMNS, BLOCK_VALUES
+from sparsegauge.normalise import CoefficientNormaliser, normalised_gds
 from strategies import extreme, law, moderate, near_one, tied, zeros
 
 EPS = np.finfo(float).eps
