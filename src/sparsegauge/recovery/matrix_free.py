@@ -26,7 +26,8 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Generator, Iterator
-from typing import Any
+from dataclasses import replace
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -34,8 +35,10 @@ from numpy.typing import NDArray
 from .._arrays import Array
 from .descent import WellOptions
 from .driver import Iterate
+from .noisy import is_noisy_message
 from .operator_columns import Chosen, ColumnChoice
 from .operator_descent import Quadratic, follow_path
+from .operator_noise import estimate_variance, noise_left, noise_outside_range
 from .problem import Problem
 from .projection import nearest_matrix_free
 from .result import Recovery
@@ -53,6 +56,12 @@ MOST_UNKNOWNS = 0.9  # of a fit, in units of the number of equations
 SPARSE = 1e-3  # a relative residual that a fit on the support may close
 BOUNDED_FITS = 20
 LEAST_SQUARES = 500  # steps of the last fit
+SURELY = 1.2  # error of the path in a measurement, in units of that in those which are held out
+NOISY = 0.8  # part of the largest noise that is plausible, from which y is taken as noisy
+IS_NOISY = (
+    "y is noisy: what x does not explain of it is noise of a standard deviation of about {noise:.2g} per measurement "
+    "(estimated). Pass noise=0 if y is known to be exact"
+)
 
 
 def iterates(
@@ -68,6 +77,13 @@ def iterates(
 Steps = Generator[Iterate, None, tuple[NDArray[Any], bool]]
 
 
+class _Seen(NamedTuple):
+    """What message passing sees: r = x + white noise, and the mean square of G (y - A x)."""
+
+    r: NDArray[Any]
+    measured: float
+
+
 class _Run:
     """One run, from the start to a solution that explains y."""
 
@@ -81,28 +97,57 @@ class _Run:
         sample = np.random.default_rng(0).permutation(problem.n)[:SAMPLE]
         self.shrinkage = Shrinkage(options, jitter, scaled.is_complex, bounds, np.sort(sample))  # type: ignore[arg-type]
         self.misled = False
+        self.predicted_within = math.inf  # noise in a measurement is no larger, by what the path predicts
 
     def iterates(self) -> Iterator[Iterate]:
-        """Yield the steps of message passing, and of the proximal gradient where that is misled."""
+        """Yield the steps of message passing, and of the proximal gradient where that is misled; last the answer."""
         e, settled = yield from self._pass_messages()
         x = e / self.scaled.columns
-        if self.misled:
-            exact = self._sparse_fit(x)
-            if exact is not None:
-                yield Iterate(exact, steps=0, status=Status.CONVERGED)
-                return
+        answer = self._exact(x) if self.misled else self._nearly_exact(x)
+        if answer is None and self.misled:
             x, settled = yield from self._descend()
             answer = self._nearly_exact(x)
-            if answer is None:
-                answer = yield from self._choose_columns(x)
-            if answer is not None:
-                yield answer
-                return
+        if answer is None and self.problem.estimate_noise and (sigma := self._estimate_noise(x)) > 0:
+            yield from self._repeat_with_noise(sigma, x)
+            return
+        if answer is None and self.misled:
+            answer = yield from self._choose_columns(x)
+        yield self._explain(x, settled) if answer is None else answer
+
+    def _explain(self, x: NDArray[Any], settled: bool) -> Iterate:
+        """Return x made to explain y as the answer."""
         x = self._explaining(x) + 0.0  # no -0
         x = x if self.scaled.is_complex else np.asarray(x.real)
-        explained = self.problem.residual(x) <= self.problem.explained_below
-        converged = settled and explained
-        yield Iterate(x, steps=0, status=Status.CONVERGED if converged else Status.ITERATION_LIMIT)
+        converged = settled and self.problem.residual(x) <= self.problem.explained_below
+        return Iterate(x, steps=0, status=Status.CONVERGED if converged else Status.ITERATION_LIMIT)
+
+    def _estimate_noise(self, x: NDArray[Any]) -> float:
+        """Return the standard deviation of the noise in y, as far as it is certain; 0 where y may as well be exact."""
+        if self.problem.residual(x) <= self.problem.tolerance():
+            return 0.0
+        if self.misled:
+            return noise_outside_range(self.problem, x)
+        low, high = self.scaled.range_of_variance(self.seen.measured)
+        variance = estimate_variance(self.seen.r, low, high)
+        if variance.largest - low < NOISY * (high - low):
+            return 0.0
+        return self.scaled.noise_of_variance(variance.likely, self.seen.measured)
+
+    def _repeat_with_noise(self, sigma: float, path: NDArray[Any]) -> Iterator[Iterate]:
+        """Yield what is done where noise of this size is told, from the end of the path on if there is one."""
+        problem = self.problem.with_sigma(sigma)
+        told = _Run(problem, ScaledOperator(problem), self.options, self.shrinkage.jitter, self.solve_written_out)
+        for iterate in told._continue(path) if self.misled else told.iterates():
+            if iterate.status is Status.CONVERGED:
+                noise = noise_left(problem, iterate.x, sigma)
+                yield replace(iterate, noise=noise, message=IS_NOISY.format(noise=noise))
+            else:
+                yield iterate
+
+    def _continue(self, path: NDArray[Any]) -> Iterator[Iterate]:
+        """Yield what follows the end of a path: the choice among its columns, and the answer."""
+        answer = yield from self._choose_columns(path)
+        yield self._explain(path, True) if answer is None else answer
 
     def _shown(self, e: NDArray[Any]) -> Iterate:
         return Iterate(np.asarray(e / self.scaled.columns))
@@ -124,7 +169,7 @@ class _Run:
             tau = math.sqrt(square)
             if tau <= FOUND_DEVIATION * np.linalg.norm(best) / math.sqrt(self.problem.n):
                 return best, True
-            strikes += error > MISLED * expected or tau > 1.5 * least
+            strikes += error > MISLED * (expected + scaled.uncertain_error) or tau > 1.5 * least
             if strikes > STRIKES:
                 self.misled = True
                 return best, False
@@ -134,6 +179,7 @@ class _Run:
             quiet = 0 if tau < (1 - SETTLED) * least else quiet + 1
             if tau < least:
                 best, least = e, tau
+                self.seen = _Seen(r, float(np.vdot(step, step).real) / len(step))
             if quiet >= QUIET:
                 return best, True
             expected = max(square * (self.shrinkage.risk - d * d) / (1 - d) ** 2, 1e-3 * error)
@@ -154,7 +200,10 @@ class _Run:
             try:
                 yield Iterate(next(path) / columns)
             except StopIteration as end:
-                return np.asarray(end.value / columns), True
+                x, prediction = end.value
+                if np.all(columns == 1):  # in units of y itself
+                    self.predicted_within = SURELY * prediction
+                return np.asarray(x / columns), True
 
     def _choose_columns(self, x: NDArray[Any]) -> Generator[Iterate, None, Iterate | None]:
         """Yield rounds of choosing among the columns that are left; return an answer if it is worth having."""
@@ -178,7 +227,11 @@ class _Run:
         if not choice.description_length(chosen) < choice.description_length(Chosen.of(path)):
             return None
         if problem.estimate_noise and chosen.nonzeros < problem.m / 2:
-            return Iterate(x, steps=0, status=Status.CONVERGED, noise=choice.noise_left(chosen))
+            noise = choice.noise_left(chosen)
+            if noise > self.predicted_within:
+                return None
+            message = is_noisy_message(round(chosen.nonzeros), noise)
+            return Iterate(x, steps=0, status=Status.CONVERGED, noise=noise, message=message)
         return Iterate(self._explaining(x), steps=0, status=Status.CONVERGED)
 
     def _explaining(self, x: NDArray[Any]) -> NDArray[Any]:
@@ -198,9 +251,12 @@ class _Run:
 
     def _nearly_exact(self, x: NDArray[Any]) -> Iterate | None:
         """Return the exact solution on the support of an x that nearly explains y, or None."""
-        if self.problem.residual(x) > SPARSE * self.problem.scale or (fitted := self._sparse_fit(x)) is None:
-            return None
-        return Iterate(fitted, steps=0, status=Status.CONVERGED)
+        return self._exact(x) if self.problem.residual(x) <= SPARSE * self.problem.scale else None
+
+    def _exact(self, x: NDArray[Any]) -> Iterate | None:
+        """Return the exact solution on the support of x, or None."""
+        fitted = self._sparse_fit(x)
+        return None if fitted is None else Iterate(fitted, steps=0, status=Status.CONVERGED)
 
     def _within_noise(self, x: NDArray[Any]) -> NDArray[Any]:
         """Run conjugate gradients on |A x - y|^2 until it is within the noise: they begin where noise matters least."""

@@ -164,12 +164,12 @@ class ColumnChoice:
     def description_length(self, chosen: Chosen) -> float:
         """Return twice the length of a description of y by an answer, up to a constant."""
         problem = self.problem
-        parts = 2 if np.iscomplexobj(chosen.x) else 1
-        price = parts * chosen.nonzeros * 2 * math.log(problem.n)
+        of_y, of_x = (2 if np.iscomplexobj(values) else 1 for values in (problem.y, chosen.x))  # real parts of each
+        price = of_x * chosen.nonzeros * 2 * math.log(problem.n)
         square = max(problem.residual(chosen.x), EXACT * problem.scale) ** 2
         if problem.noise > 0:
-            return float(parts * square / problem.sigma**2 + price)
-        return float(parts * problem.m * math.log(square) + price)
+            return float(of_y * square / problem.sigma**2 + price)
+        return float(of_y * problem.m * math.log(square) + price)
 
     def noise_left(self, chosen: Chosen) -> float:
         """Return the standard deviation of what an answer does not explain."""

@@ -103,8 +103,13 @@ def soft_threshold(r: Vector, thresholds: Any) -> Vector:
     return np.asarray(r * np.maximum(1 - thresholds / np.maximum(np.abs(r), np.finfo(float).tiny), 0.0))
 
 
-def follow_path(quadratic: Quadratic, start: Vector, jitter: Array | float) -> Walk:
-    """Yield the steps of the weighted l1 path; return its end."""
+def follow_path(
+    quadratic: Quadratic, start: Vector, jitter: Array | float
+) -> Generator[Vector, None, tuple[Vector, float]]:
+    """Yield the steps of the weighted l1 path; return its end, and how well it predicts what is held out.
+
+    The prediction is the root mean square of the error in one measurement.
+    """
     x, lam = yield from _lower_weight(quadratic, start, jitter)
     best, least, weights = x, quadratic.held_out_error(x), np.ones(len(x))
     for kind in WEIGHTS:
@@ -112,9 +117,10 @@ def follow_path(quadratic: Quadratic, start: Vector, jitter: Array | float) -> W
         for _ in range(REWEIGHTINGS):
             candidate = kind.at(reweighted, lam)
             reweighted = yield from quadratic.descend(reweighted, lam * jitter * candidate, STEPS_PER_REWEIGHTING)
-        if (error := quadratic.held_out_error(reweighted)) < least:
+        if (error := quadratic.held_out_error(reweighted)) < kind.convincing * least:
             best, least, weights = reweighted, error, candidate
-    return (yield from quadratic.with_all().descend(best, lam * jitter * weights, LAST_STEPS))
+    x = yield from quadratic.with_all().descend(best, lam * jitter * weights, LAST_STEPS)
+    return x, least / math.sqrt(max(int(np.sum(~quadratic.kept)), 1))
 
 
 def _lower_weight(
@@ -139,6 +145,7 @@ class Weights(NamedTuple):
     q: float
     epsilon: float
     of_neighbours: bool
+    convincing: float  # held-out error, in units of that of other weights, at which these are preferred
 
     def at(self, x: Vector, lam: float) -> Array:
         """Return the weights at x."""
@@ -149,4 +156,8 @@ class Weights(NamedTuple):
         return np.asarray((c / (self.epsilon * lam) + 1) ** (self.q - 1))
 
 
-WEIGHTS = (Weights(-0.5, 10.0, of_neighbours=True), Weights(0.0, 10.0, of_neighbours=False))
+WEIGHTS = (
+    Weights(0.5, 10.0, of_neighbours=True, convincing=1.0),
+    Weights(-0.5, 10.0, of_neighbours=True, convincing=0.8),  # these and the next harm signals that are nearly sparse
+    Weights(0.0, 10.0, of_neighbours=False, convincing=0.8),
+)

@@ -13,6 +13,7 @@ from .._arrays import Array
 from .problem import Problem
 
 PROBES, MOST_PROBES = 8, 128  # random vectors for the norms of the columns, if they seem equal and if not
+UNCERTAIN = 0.1  # relative error of the variance of the noise, told or estimated
 RIDGE = 1e-4  # in units of the mean square of a singular value: no linear solve takes many steps
 
 
@@ -131,7 +132,7 @@ class ScaledOperator:
             size = np.vdot(u, u).real
             self.alpha += float(np.vdot(u, back).real / size) / repeats
             self.square += float(np.vdot(back, back).real / size) / repeats
-            if self.sigma > 0:
+            if self.sigma > 0 or self.problem.estimate_noise:
                 white = self.solve(self._measurement())
                 self.noise += float(np.vdot(white, white).real) / n / repeats
 
@@ -148,3 +149,17 @@ class ScaledOperator:
         measured = float(np.vdot(step, step).real) / len(step)
         error = max(measured - noise, 1e-3 * measured) / self.square
         return error, error * max(self.square / self.alpha**2 - 1, 0.0) + noise / self.alpha**2
+
+    @property
+    def uncertain_error(self) -> float:
+        """The mean square of errors of x that the noise hides, since its size is not known any better."""
+        return UNCERTAIN * self.sigma**2 * self.noise / self.square
+
+    def range_of_variance(self, measured: float) -> tuple[float, float]:
+        """Return the variances of r - truth if y is exact and if x is, from the mean square of G (y - A x)."""
+        return measured * max(1 / self.alpha**2 - 1 / self.square, 0.0), measured / self.alpha**2
+
+    def noise_of_variance(self, variance: float, measured: float) -> float:
+        """Return the standard deviation of the noise in y at which r - truth has the given variance."""
+        low, high = self.range_of_variance(measured)
+        return math.sqrt((variance - low) / (high - low) * measured / self.noise / float(np.mean(self.rows**2)))
