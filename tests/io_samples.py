@@ -7,6 +7,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+import h5py
 import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
@@ -24,6 +25,12 @@ def write_parquet(path: Path, **columns: Any) -> None:
     pq.write_table(pa.table(columns), path)
 
 
+def write_hdf5(path: Path, **arrays: Any) -> None:
+    with h5py.File(path, "w") as file:
+        for name, array in arrays.items():
+            file.create_dataset(name, data=array, compression="gzip")
+
+
 WRITERS: dict[str, Callable[[Path], object]] = {
     ".npy": lambda path: np.save(path, X),
     ".npz": lambda path: np.savez_compressed(path, a=X, b=TABLE),
@@ -32,6 +39,8 @@ WRITERS: dict[str, Callable[[Path], object]] = {
     ".txt": lambda path: np.savetxt(path, X),
     ".parquet": lambda path: write_parquet(path, a=X, t=["x"] * 40),
     ".mat": lambda path: scipy.io.savemat(path, {"a": X, "b": TABLE}, do_compression=True),
+    ".h5": lambda path: write_hdf5(path, a=X, b=TABLE),
+    ".hdf5": lambda path: write_hdf5(path, a=X, b=TABLE),
     ".wav": lambda path: scipy.io.wavfile.write(path, 8000, SOUND),
     ".png": lambda path: Image.fromarray(GREY).save(path),
     ".jpg": lambda path: Image.fromarray(GREY).save(path),

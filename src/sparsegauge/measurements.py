@@ -14,17 +14,24 @@ from numpy.lib.array_utils import normalize_axis_index
 from numpy.typing import NDArray
 
 from ._arrays import Array, check_choice, check_order
+from ._arrays.reductions import CENTERS
 from ._arrays.signal_rows import NAN_POLICIES
 from .errors import InvalidInput
 from .io import Contents, open_file, spooled
+from .metrics.accumulator import Accumulator
 from .metrics.catalogue import METRICS
 from .metrics.error_bars import confidence_interval
 from .metrics.gds import gds_profile
+from .metrics.streamed import find_needs
 from .profiles import MAP_ORDERS, Drawing, Map, Trace, compute_curves
 from .signals import check_transform, stream_windows, transform
 
 DEFAULT_ORDERS = "1,2,4"
 VALUES_PER_BATCH = 1 << 20  # windows overlap, and metrics copy them
+LARGEST_LOADED = 1 << 28  # bytes of a file: larger ones are measured piece by piece, where that gives the same
+MOST_LOOKED_AT = 64  # signals whose offsets are noted
+EVEN_STEPS = 1e-6  # how much the steps of time may differ, relative to them: times are rounded
+DOMINANT_MEAN = 2.0  # standard deviations
 MOST_DRAWN = 8  # signals; nobody could tell more lines apart
 STANDARD_INPUT = "standard input"
 MOST_DIMENSIONS = 64  # of a NumPy array
@@ -70,20 +77,31 @@ class Request:
     hop: Length | None = None
     rate: float | None = None
     nan_policy: str = "raise"
-    key: str | None = None
+    key: list[str] | None = None
     curves: bool = False
     interval: bool = False
+    center: Literal["mean", "median"] | None = None
 
     def check(self) -> None:
         """Raise `InvalidInput` for options that no file can satisfy, before any file is read."""
         check_transform(self.transform)
         check_choice("--nan-policy", self.nan_policy, NAN_POLICIES)
+        if self.center is not None:
+            check_choice("--center", self.center, CENTERS)
         if self.axis == "none" and self.window is not None:
             raise InvalidInput("windows slide along one axis, got --axis none; name a dimension, such as --axis -1")
         if isinstance(self.hop, int) and self.hop > sys.maxsize:
             raise InvalidInput(f"--hop must be at most {sys.maxsize}, got {self.hop}; one window needs no hop")
         if self.rate is not None and not 0 < self.rate < math.inf:
             raise InvalidInput(f"--rate is a positive number of samples per second, got {self.rate!r}")
+
+    def is_made_of_sums(self) -> bool:
+        """Return whether whole signals can be measured piece by piece, without loading them."""
+        if self.transform != "none" or self.window is not None or self.curves or self.interval:
+            return False
+        if self.center == "median":
+            return False
+        return all(find_needs(METRICS[each.metric], each.parameters) is not None for each in self.measures)
 
 
 @dataclass(frozen=True)
@@ -104,20 +122,40 @@ class Measurement:
     intervals: Array | None = None
 
 
-def parse_measures(metrics: list[str] | None, orders: str | None, every: bool) -> list[Measure]:
-    """Return one measure per named metric, and for gds one per order."""
+def parse_measures(
+    metrics: list[str] | None, orders: str | None, every: bool, parameters: list[str] | None = None
+) -> list[Measure]:
+    """Return one measure per named metric, with the parameters that it has, and for gds one per order."""
     if every and metrics:
         raise InvalidInput("--all has every metric already; leave out --metric, or --all")
     names = list(METRICS) if every else [METRICS.find(name).name for name in metrics or ["gds"]]
     if orders is not None and "gds" not in names:
         raise InvalidInput(f"--order is for gds, and the metrics are {', '.join(names)}; add --metric gds")
+    given = _parameters(parameters or [], names)
     measures = []
     for name in dict.fromkeys(names):
         if name == "gds":
             measures += [Measure(name, {"order": p}) for p in _orders(DEFAULT_ORDERS if orders is None else orders)]
         else:
-            measures.append(Measure(name, METRICS[name].defaults))
+            own = {key: value for key, value in given.items() if key in METRICS[name].parameters}
+            measures.append(Measure(name, METRICS[name].check(own)))
     return measures
+
+
+def _parameters(texts: list[str], names: list[str]) -> dict[str, float]:
+    """Return the parameters from texts such as "q=3", each of which one of the metrics must have."""
+    found = {}
+    known = {name for metric in names for name in METRICS[metric].parameters if name != "order"}
+    for text in texts:
+        name, _, number = text.partition("=")
+        try:
+            found[name.strip()] = float(number)
+        except ValueError as error:
+            raise InvalidInput(f"--parameter takes a name and a number, such as q=3, got {text!r}") from error
+        if name.strip() not in known:
+            listed = ", ".join(sorted(known)) or "none"
+            raise InvalidInput(f"no metric that was asked for has a parameter {name.strip()!r}; there are: {listed}")
+    return found
 
 
 def _orders(text: str) -> list[float]:
@@ -177,19 +215,27 @@ def _count_samples(label: str, option: str, length: Length, rate: float | None) 
     return max(1, round(length.value * rate))
 
 
-def measure_file(argument: str, request: Request, show: Say, note: Say) -> list[Measurement]:
-    """Measure every array of one file; call `show` with the progress and `note` with what was left out."""
+def measure_file(argument: str, request: Request, show: Say, note: Say, *, offsets: bool = False) -> list[Measurement]:
+    """Measure every array of one file; call `show` with the progress and `note` with what was left out.
+
+    `offsets` asks for notes on signals whose mean dominates, and on those that look like time.
+    """
     label = STANDARD_INPUT if argument == "-" else argument
     show(f"reading {label}")
     with spooled(argument, lambda: sys.stdin.buffer) as path:
         try:
             found = open_file(path, key=request.key, note=lambda text: note(text.replace(str(path), label)))
-            return [_measure_contents(label, contents, request, show) for contents in found]
+            large = path.stat().st_size > LARGEST_LOADED and request.is_made_of_sums()
+            return [
+                _measure_contents(label, contents, request, show, note if offsets else None, large)
+                for contents in found
+            ]
         except np.exceptions.AxisError as error:
             raise InvalidInput(f"{label}: --axis {request.axis} is not there ({error}); use a smaller one") from error
         except MemoryError as error:
             raise InvalidInput(
-                f"{label} does not fit into memory; measure windows of it, as in --window 4096"
+                f"{label} does not fit into memory; measure windows of it, as in --window 4096, or even orders, as in "
+                "--order 2,4"
             ) from error
         except InvalidInput as error:
             raise InvalidInput(_explain(str(error), path, label)) from error
@@ -201,24 +247,85 @@ def _explain(message: str, path: Path, label: str) -> str:
     return message if label in message else f"{label}: {message}"
 
 
-def _measure_contents(label: str, contents: Contents, request: Request, show: Say) -> Measurement:
+def _measure_contents(
+    label: str, contents: Contents, request: Request, show: Say, note: Say | None, large: bool
+) -> Measurement:
     axis = contents.axis if request.axis == "usual" else None if request.axis == "none" else request.axis
     if request.window is not None:
         return _measure_windows(label, contents, axis, request, show)
+    if large:
+        return _measure_pieces(label, contents, axis, request, show)
     show(f"reading {label}")
     array = contents.array()
     if axis is not None:
         axis = normalize_axis_index(axis, array.ndim)
-    rows = _rows(transform(array, request.transform, axis=axis), axis)
+    signals = _names(contents, array.shape, axis)
+    if note is not None:
+        note_offsets(label, signals, _rows(array, axis), request, note)
+    rows = _rows(transform(_centred(array, axis, request), request.transform, axis=axis), axis)
     show(f"measuring {label}")
     values = _values(rows, request)
-    signals = _names(contents, array.shape, axis)
     drawn = zip(signals, rows[: MOST_DRAWN + 1] if request.curves else [], strict=False)
     drawings: list[Drawing] = [
         compute_curves(_title(label, name), row, intervals=request.interval) for name, row in drawn
     ]
     intervals = _intervals(rows, request) if request.interval else None
     return Measurement(label, signals, rows.shape[1], request.measures, values, drawings=drawings, intervals=intervals)
+
+
+def _centred(array: NDArray[Any], axis: int | None, request: Request) -> NDArray[Any]:
+    """Return samples less their mean or median, if that is asked for."""
+    if request.center is None:
+        return array
+    middle = np.nanmean if request.center == "mean" else np.nanmedian
+    if request.center == "median" and array.dtype.kind == "c":
+        raise InvalidInput("--center median needs real numbers, got complex ones; use --center mean")
+    values = array.astype(np.complex128 if array.dtype.kind == "c" else np.float64, copy=False)
+    return values - middle(values, axis=axis, keepdims=True)
+
+
+def note_offsets(label: str, names: list[str | None], rows: NDArray[Any], request: Request, note: Say) -> None:
+    """Note signals that look like time or an index, and signals whose mean is larger than what varies."""
+    if rows.dtype.kind not in "iuf" or len(rows) > MOST_LOOKED_AT:
+        return
+    for name, row in zip(names, rows, strict=True):
+        title = label if name is None else f"{label}: {name}"
+        with np.errstate(over="ignore", invalid="ignore"):
+            steps = np.diff(row.astype(np.float64))
+            if steps.size > 1 and steps.min() > 0 and steps.max() - steps.min() <= EVEN_STEPS * steps.max():
+                note(f"{title} increases in equal steps, like time or an index; measure the others with --key")
+                continue
+            mean, deviation = abs(float(np.nanmean(row, dtype=np.float64))), float(np.nanstd(row, dtype=np.float64))
+        if request.center is None and mean > DOMINANT_MEAN * deviation > 0:
+            note(f"{title}: its mean is {mean / deviation:.3g} times its standard deviation; see --center mean")
+
+
+def _measure_pieces(label: str, contents: Contents, axis: int | None, request: Request, show: Say) -> Measurement:
+    """Measure a large file piece by piece, without loading it; the mean takes a pass of its own."""
+    middle = _mean(contents, axis) if request.center == "mean" else None
+    columns = [(measure.metric, measure.parameters) for measure in request.measures]
+    sums = Accumulator(orders=(), metrics=columns, nan_policy=request.nan_policy)
+    samples, shape = 0, ()
+    for block in contents.blocks(axis):
+        sums.update(block if middle is None else block - middle)
+        samples, shape = samples + block.shape[-1], block.shape[:-1]
+        show(f"measuring {label}: {samples:,} samples")
+    values = np.array([np.ravel(column) for column in sums.value().values()])
+    if axis is not None:
+        axis = normalize_axis_index(axis, len(shape) + 1)
+    names = _names(contents, (*shape[:axis], samples, *shape[axis or 0 :]), axis)
+    return Measurement(label, names, samples, request.measures, values)
+
+
+def _mean(contents: Contents, axis: int | None) -> NDArray[Any]:
+    """Return the mean of each signal, without NaN, with a last dimension of length 1."""
+    total: Any = 0.0
+    count: Any = 0.0
+    for block in contents.blocks(axis):
+        wide = np.complex128 if block.dtype.kind == "c" else np.float64
+        total = total + np.nansum(block, axis=-1, keepdims=True, dtype=wide)
+        count = count + np.count_nonzero(block == block, axis=-1, keepdims=True)  # NaN differs from itself
+    return np.asarray(total / np.maximum(count, 1))
 
 
 def _rows(array: NDArray[Any], axis: int | None) -> NDArray[Any]:
@@ -293,7 +400,7 @@ def _measure_windows(label: str, contents: Contents, axis: int | None, request: 
             yield block
 
     for start, batch in _batches(blocks(), window, hop):
-        coefficients = transform(batch, request.transform, axis=-1)
+        coefficients = transform(_centred(batch, -1, request), request.transform, axis=-1)
         values.append(_values(coefficients, request))
         if request.interval:
             intervals.append(_intervals(coefficients, request))

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from ._arrays import Array
 from .errors import InvalidInput
-from .io import FORMATS, Contents, open_file, spooled
+from .io import Contents, open_file, spooled
 from .vibration.band_map import BandMap, band_map
 from .vibration.bearings import FAULTS, BearingOrders, find_orders
 from .vibration.diagnosis import Diagnosis, diagnose
@@ -99,25 +99,6 @@ def parse_range(text: str) -> tuple[float, float]:
     except ValueError as error:
         raise InvalidInput(f"--frequencies takes two numbers in hertz, such as 10,1000, got {text!r}") from error
     return low, high
-
-
-def list_files(arguments: list[str]) -> list[str]:
-    """Return the files that were named, and those in the folders that were named, sorted."""
-    found: list[str] = []
-    for argument in arguments:
-        folder = Path(argument)
-        if not folder.is_dir():
-            found.append(argument)
-            continue
-        inside = sorted(
-            str(path)
-            for path in folder.iterdir()
-            if path.is_file() and path.suffix.lower() in FORMATS and path.suffix.lower() not in PICTURES
-        )
-        if not inside:
-            raise InvalidInput(f"{argument} has no file of a known kind; the endings are {', '.join(FORMATS)}")
-        found += inside
-    return found
 
 
 def survey_file(argument: str, request: SurveyRequest, show: Say, note: Say) -> list[Survey]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import csv
+import gzip
 import io
 import json
 import math
@@ -22,6 +23,7 @@ from PIL import Image
 import sparsegauge as sg
 from sparsegauge import measurements, profiles
 from sparsegauge.cli import main
+from sparsegauge.io import file_contents
 from sparsegauge.plots import sparsity
 from sparsegauge.signals import dct, transform, windows
 
@@ -206,7 +208,7 @@ def test_the_table_has_a_line_a_signal(run):
     lines = [line.split() for line in out.splitlines()]
     assert lines[0] == ["file", "signal", "n", "gini", "hoyer"]
     assert lines[1:] == [
-        ["x[red].npy", f"[{i}]", "1024", f"{sg.gini(x):.6g}", f"{sg.hoyer(x):.6g}"]
+        ["x[red].npy", f"[{i}]", "1024", f"{sg.gini(x):.6f}", f"{sg.hoyer(x):.6f}"]
         for i, x in enumerate([ECG, DOPPLER])
     ]
 
@@ -226,8 +228,8 @@ def test_the_table_of_windows_says_where_it_is_sparsest(run):
     np.save("x.npy", x)
     out = run("x.npy", "--window", "10", "--hop", "10", "-m", "gini", "-m", "h_s")[1]
     assert [line.split()[-5:] for line in out.splitlines()[1:]] == [
-        ["10", "0", "0", "0.9", "50"],
-        ["10", "0", "4.60517", "4.60517", "50"],
+        ["10", "0.000000", "0.000000", "0.900000", "50"],
+        ["10", "0.000000", "4.605170", "4.605170", "50"],
     ]
 
 
@@ -261,7 +263,7 @@ def test_a_missing_number_in_text_is_never_passed_over(run, values, written):
 def test_nan_is_an_error_by_default(run, values):
     np.save("x.npy", [1.0, np.nan, 3.0])
     refused(run("x.npy"), "x.npy: ", "1 NaN", "--nan-policy omit")
-    refused(run("x.npy", "--window", "2"), "x.npy: ", "NaN values")
+    refused(run("x.npy", "--window", "2"), "x.npy: ", "NaN value")
     assert list(values("x.npy", "-m", "gini", "--nan-policy", "omit").values()) == [sg.gini([1.0, 3.0])]
     assert list(values("x.npy", "-m", "gini", "--nan-policy", "propagate").values()) == [None]
     refused(run("x.npy", "--nan-policy", "ignore"), "'propagate', 'omit', 'raise'")
@@ -291,11 +293,17 @@ def test_nan_is_an_error_by_default(run, values):
         (["x.npy", "--key", "a"], ["leave out --key a"]),
         (["missing.npy"], ["missing.npy: No such file"]),
         (["*.wav"], ["no file matches"]),
-        (["."], ["is a directory"]),
+        (["empty"], ["the directory empty has no file of a known kind"]),
+        (["x.npy", "--center", "mode"], ["--center", "mode"]),
+        (["x.npy", "-m", "hill", "--parameter", "q"], ["such as q=3"]),
+        (["x.npy", "-m", "hill", "--parameter", "z=3"], ["parameter 'z'", "there are: q"]),
+        (["x.npy", "-o", "x.xlsx"], [".csv, .json and .parquet"]),
+        (["x.npy", "-o", "x.csv", "--json"], ["choose one"]),
     ],
 )
 def test_mistakes_are_one_line(run, arguments, words):
     np.save("x.npy", ECG)
+    Path("empty").mkdir()
     refused(run(*arguments), *words)
 
 
@@ -305,11 +313,115 @@ def test_a_picture_has_no_windows_without_an_axis(run, values):
     assert len(values("x.png", "--window", "4", "--axis", "1", "-m", "gini")) == 8 * 3
 
 
-def test_a_bad_file_among_good_ones_is_named_and_nothing_is_printed(run):
+def test_a_bad_file_among_good_ones_is_left_out_and_named(run):
     np.save("a.npy", ECG)
-    with open("b.npy", "wb") as file:
-        file.write(b"junk")
-    refused(run("*.npy"), "b.npy is not a NumPy array")
+    Path("b.npy").write_bytes(b"junk")
+    code, out, err = run("*.npy", "missing.npy", "--csv")
+    assert code == 1
+    assert [line.split(",")[0] for line in out.splitlines()] == ["file", "a.npy", "a.npy", "a.npy"]
+    assert "b.npy is not a NumPy array" in err
+    assert "left out missing.npy: No such file" in err
+    assert err.endswith("2 files were left out\n")
+    assert run("*.npy", "--csv", "--quiet") == (1, out, "sparsegauge: 1 file was left out\n")
+    refused(run("*.npy", "--strict"), "b.npy is not a NumPy array")
+    refused(run("b.npy"), "b.npy is not a NumPy array")
+
+
+def test_a_folder_is_its_files(run):
+    Path("runs").mkdir()
+    for name in ("b.npy", "a.npy"):
+        np.save(f"runs/{name}", ECG)
+    Path("runs/notes.md").write_text("not a signal", encoding="utf-8")
+    code, out, _ = run("runs", "--csv", "-m", "gini")
+    assert code == 0
+    assert [row["file"] for row in csv.DictReader(io.StringIO(out))] == [
+        str(Path("runs/a.npy")),
+        str(Path("runs/b.npy")),
+    ]
+
+
+def test_several_keys_and_parameters(values):
+    np.savez("x.npz", a=ECG, b=DOPPLER, c=ECG[:100])
+    found = values("x.npz", "--key", "a", "--key", "c", "-m", "hill", "-m", "gini", "--parameter", "q=3")
+    assert found == {
+        (name, metric, own, None): sg.measure(x, metric, **dict(own))
+        for name, x in (("a", ECG), ("c", ECG[:100]))
+        for metric, own in (("hill", (("q", 3.0),)), ("gini", ()))
+    }
+
+
+@pytest.mark.parametrize("ending", ["csv", "json", "parquet"])
+def test_output_is_what_would_be_printed(run, ending):
+    np.savez("x.npz", a=ECG, b=DOPPLER)
+    assert run("x.npz", "-m", "gini", "-o", f"out.{ending}") == (0, "", "")
+    path = Path(f"out.{ending}")
+    if ending == "parquet":
+        import pyarrow.parquet
+
+        found = pyarrow.parquet.read_table(path).to_pylist()
+    else:
+        assert path.read_text(encoding="utf-8") == run("x.npz", "-m", "gini", f"--{ending}")[1]
+        text = path.read_text(encoding="utf-8")
+        found = json.loads(text) if ending == "json" else list(csv.DictReader(io.StringIO(text)))
+    assert [(row["signal"], float(row["value"])) for row in found] == [("a", sg.gini(ECG)), ("b", sg.gini(DOPPLER))]
+
+
+def test_packed_text(run, values):
+    with gzip.open("x.csv.gz", "wt") as file:
+        file.write("a,b\n1,2\n3,5\n0,1\n")
+    assert values("x.csv.gz", "-m", "gini") == {
+        ("a", "gini", (), None): sg.gini([1, 3, 0]),
+        ("b", "gini", (), None): sg.gini([2, 5, 1]),
+    }
+    Path("y.csv.gz").write_bytes(b"not packed")
+    refused(run("y.csv.gz"), "y.csv.gz is not a gzip file")
+
+
+# Offsets
+
+
+def test_center_is_that_of_the_library(values):
+    x = 9.81 + 0.1 * ECG
+    np.save("x.npy", x)
+    for center in ("mean", "median"):
+        found = values("x.npy", "--order", "2", "--center", center)
+        assert list(found.values()) == [pytest.approx(sg.gds(x, 2, center=center), rel=1e-12)]
+    windowed = values("x.npy", "--order", "2", "--center", "mean", "--window", "512", "--hop", "512")
+    assert list(windowed.values()) == pytest.approx(sg.gds(x.reshape(2, 512), 2, center="mean"), rel=1e-12)
+
+
+def test_offsets_and_times_are_noted(run):
+    Path("x.csv").write_text(
+        "t,a\n" + "\n".join(f"{k / 100},{9.81 + 0.01 * (-1) ** k}" for k in range(50)), encoding="utf-8"
+    )
+    err = run("x.csv")[2]
+    assert "x.csv: t increases in equal steps, like time or an index" in err
+    assert re.search(r"x.csv: a: its mean is 98\d times its standard deviation; see --center mean", err)
+    assert "its mean" not in run("x.csv", "--center", "mean")[2]
+    assert run("x.csv", "--json")[2] == run("x.csv", "--quiet")[2] == ""
+
+
+# Files that are larger than what is loaded
+
+
+@pytest.mark.parametrize(
+    "options", [["--order", "2,4"], ["--order", "4", "--center", "mean"], ["-m", "hoyer", "-m", "theil"]]
+)
+@pytest.mark.parametrize("name", ["x.npy", "flat.npy", "table.npy", "x.csv", "x.wav"])
+def test_large_files_are_measured_piece_by_piece(values, monkeypatch, name, options):
+    rng = np.random.default_rng(0)
+    x = (rng.laplace(size=(3, 5000)) * 1000).astype(np.int16)
+    np.save("x.npy", x[0].astype(np.float32))
+    np.save("flat.npy", x)
+    np.save("table.npy", x)
+    np.savetxt("x.csv", x.T, fmt="%d", delimiter=",", header="a,b,c")
+    scipy.io.wavfile.write("x.wav", 8000, x.T)
+    axis = ["--axis", "none"] if name == "flat.npy" else []
+    whole = values(name, *options, *axis)
+    monkeypatch.setattr(measurements, "LARGEST_LOADED", 0)
+    monkeypatch.setattr(file_contents, "BLOCK_BYTES", 1 << 12)
+    monkeypatch.setattr(measurements, "_values", None)  # which needs all of a signal
+    assert values(name, *options, *axis) == {key: pytest.approx(value, rel=1e-12) for key, value in whole.items()}
 
 
 # Standard input, as a process of its own

@@ -7,6 +7,7 @@ import io
 import os
 import pickle
 import struct
+import sys
 import tempfile
 import threading
 import tracemalloc
@@ -414,9 +415,35 @@ def test_a_sparse_archive_is_not_taken_for_three_signals(tmp_path):
     refuse(tmp_path / "x.npz", r"scipy\.sparse\.load_npz")
 
 
-def test_matlab_7_3_says_what_to_do(tmp_path):
+@pytest.mark.parametrize("name", ["x.h5", "x.hdf5", "x.mat", "x"])
+def test_hdf5_arrays_have_their_paths_as_names(tmp_path, name):
+    h5py = pytest.importorskip("h5py")
+    with h5py.File(tmp_path / name, "w") as file:
+        file["vibration/drive"] = X
+        file["column"] = X[:, None]
+        file["words"] = ["a", "b"]
+        file["empty"] = np.empty(0)
+    notes = []
+    found = open_file(tmp_path / name, note=notes.append)
+    assert [contents.name for contents in found] == ["column", "vibration/drive"]
+    for contents in found:
+        np.testing.assert_array_equal(contents.array(), X)
+    assert len(notes) == 2
+    (one,) = open_file(tmp_path / name, key="vibration/drive")
+    np.testing.assert_array_equal(one.array(), X)
+
+
+def test_hdf5_without_h5py_names_the_extra(tmp_path, monkeypatch):
+    (tmp_path / "x.h5").write_bytes(b"\x89HDF\r\n\x1a\n".ljust(64, b"\0"))
+    monkeypatch.setitem(sys.modules, "h5py", None)
+    with pytest.raises(MissingExtra, match=r"sparsegauge\[files\]"):
+        open_file(tmp_path / "x.h5")
+
+
+def test_a_damaged_hdf5_file_is_one_sentence(tmp_path):
+    pytest.importorskip("h5py")
     (tmp_path / "x.mat").write_bytes(b"MATLAB 7.3 MAT-file, Platform: GLNXA64".ljust(512, b"\0") + b"\x89HDF\r\n\x1a\n")
-    refuse(tmp_path / "x.mat", "-v7")
+    refuse(tmp_path / "x.mat", "is not an HDF5 file that can be read")
 
 
 def test_a_matlab_file_that_ends_its_reader_is_one_sentence(tmp_path):

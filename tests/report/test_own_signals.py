@@ -63,7 +63,7 @@ def test_nothing_to_show_is_an_error_that_says_so(tmp_path):
     with pytest.raises(sg.InvalidInput, match="no signal to report on"):
         read_signals([str(tmp_path / "words.csv")], note=lambda text: None)
     (tmp_path / "empty").mkdir()
-    with pytest.raises(sg.InvalidInput, match="empty folder"):
+    with pytest.raises(sg.InvalidInput, match="no file of a known kind"):
         read_signals([str(tmp_path / "empty")], note=pytest.fail)
 
 

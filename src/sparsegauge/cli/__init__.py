@@ -11,6 +11,7 @@ from collections.abc import Sequence
 from typing import Annotated, Any
 
 import typer
+from typer.core import TyperCommand
 
 from .. import __version__
 from .._platform.terminal import printable
@@ -33,6 +34,19 @@ from .study import study
 INTERRUPTED = 130  # as shells have it: 128 and the number of SIGINT
 TRACEBACK = "SPARSEGAUGE_TRACEBACK"  # set in the environment, it shows where an error came from
 
+
+class Command(TyperCommand):
+    """A verb whose help shows flags without a type: "--json", not "--json <bool>"."""
+
+    def get_params(self, ctx: Any) -> list[Any]:
+        """Return the options, the one for help too."""
+        params: list[Any] = super().get_params(ctx)
+        for param in params:
+            if getattr(param, "is_flag", False):
+                param.metavar = ""
+        return params
+
+
 app = typer.Typer(
     name="sparsegauge",
     no_args_is_help=True,
@@ -40,14 +54,18 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
     epilog="Example: sparsegauge report -o report.html",
 )
-app.command(epilog="Example: sparsegauge audit gds --order 3 --criteria P3,P4 --counterexamples found")(audit)
-app.command(epilog=BANDS_EXAMPLES)(bands)
-app.command(epilog="Example: sparsegauge explore --port 5006 --no-browser")(explore)
-app.command(epilog=MEASURE_EXAMPLES)(measure)
-app.command(epilog="Example: sparsegauge metrics --lawful")(metrics)
-app.command(epilog="Example: sparsegauge recommend --distribution normal --nonzeros 20 --measurements 10")(recommend)
-app.command(epilog="Example: sparsegauge recover --matrix A.npy --measurements y.npy -o x.npy")(recover)
-app.command(epilog="Example: sparsegauge report recordings/*.wav -o recordings.html")(report)
+app.command(cls=Command, epilog="Example: sparsegauge audit gds --order 3 --criteria P3,P4 --counterexamples found")(
+    audit
+)
+app.command(cls=Command, epilog=BANDS_EXAMPLES)(bands)
+app.command(cls=Command, epilog="Example: sparsegauge explore --port 5006 --no-browser")(explore)
+app.command(cls=Command, epilog=MEASURE_EXAMPLES)(measure)
+app.command(cls=Command, epilog="Example: sparsegauge metrics --lawful")(metrics)
+app.command(cls=Command, epilog="Example: sparsegauge recommend --distribution normal --nonzeros 20 --measurements 10")(
+    recommend
+)
+app.command(cls=Command, epilog="Example: sparsegauge recover --matrix A.npy --measurements y.npy -o x.npy")(recover)
+app.command(cls=Command, epilog="Example: sparsegauge report recordings/*.wav -o recordings.html")(report)
 app.add_typer(study, name="study")
 
 

@@ -79,13 +79,13 @@ def bands(
 ) -> None:
     """Find the band in which a vibration record is sparsest, and the fault of a bearing."""
     from ..io import expand
-    from ..surveys import list_files, survey_facts, survey_file
+    from ..surveys import PICTURES, survey_facts, survey_file
 
     if plot is not None:
         check_plot(plot)
     with telling(quiet) as (show, note):
         request = _request(rate, metric, order, on, rpm, bearing, orders, levels, frequencies, level, key)
-        paths = list_files(expand(files))
+        paths = expand(files, without=PICTURES)
         surveys = [survey for path in paths for survey in survey_file(path, request, show, note)]
         for survey in surveys:
             for warning in survey.warnings:

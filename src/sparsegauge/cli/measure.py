@@ -17,7 +17,7 @@ from .console import progress
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from ..measurements import Measurement, Request
+    from ..measurements import Measure, Measurement, Request
 
 EPILOG = "\n\n".join(  # empty lines keep them apart in the help
     [
@@ -35,8 +35,8 @@ def measure(
         list[str],
         typer.Argument(
             metavar="FILE...",
-            help=".npy, .npz, .csv, .tsv, .txt, .parquet, .mat, .wav, .png or .jpg; a pattern in quotes; "
-            "- for standard input.",
+            help=".npy, .npz, .csv, .tsv, .txt, .parquet, .mat, .h5, .wav, .png or .jpg, also as .csv.gz; a folder; "
+            "a pattern in quotes; - for standard input.",
             show_default=False,
         ),
     ],
@@ -45,7 +45,8 @@ def measure(
         typer.Option("--metric", "-m", help="A metric of the catalogue, gds by default; may be repeated."),
     ] = None,
     order: Annotated[
-        str | None, typer.Option("--order", metavar="P,P,...", help="The orders of gds: 1 or more, or inf. [1,2,4]")
+        str | None,
+        typer.Option("--order", "--orders", metavar="P,P,...", help="The orders of gds: 1 or more, or inf. [1,2,4]"),
     ] = None,
     every: Annotated[bool, typer.Option("--all", help="Every metric of the catalogue.")] = False,
     axis: Annotated[
@@ -75,7 +76,12 @@ def measure(
         ),
     ] = None,
     key: Annotated[
-        str | None, typer.Option("--key", help="The one array, column or channel to measure, by its name.")
+        list[str] | None,
+        typer.Option("--key", metavar="NAME", help="The array, column or channel to measure; may be repeated."),
+    ] = None,
+    parameter: Annotated[
+        list[str] | None,
+        typer.Option("--parameter", metavar="NAME=VALUE", help="Of a metric, such as q=3; may be repeated."),
     ] = None,
     rate: Annotated[
         float | None, typer.Option("--rate", help="Samples per second, for times in seconds; WAV files say it.")
@@ -88,6 +94,10 @@ def measure(
         bool,
         typer.Option("--interval", help="Add 95 % confidence intervals; neighbouring samples may be dependent."),
     ] = False,
+    center: Annotated[
+        str | None,
+        typer.Option("--center", metavar="mean|median", help="Subtract it from each signal, or window, first."),
+    ] = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print JSON, every digit.")] = False,
     as_csv: Annotated[bool, typer.Option("--csv", help="Print CSV, every digit.")] = False,
     plot: Annotated[
@@ -96,45 +106,84 @@ def measure(
             "--plot", help="Draw into this .png, .svg or .html: sparsity over the order, or over time with --window."
         ),
     ] = None,
+    output: Annotated[
+        Path | None,
+        typer.Option("--output", "-o", metavar="FILE", help="Write .csv, .json or .parquet instead, every digit."),
+    ] = None,
+    strict: Annotated[bool, typer.Option("--strict", help="Stop at the first file that cannot be measured.")] = False,
     quiet: Annotated[bool, typer.Option("--quiet", "-q", help="The results alone: no notes and no progress.")] = False,
 ) -> None:
-    """Measure how sparse the signals in files are."""
-    from ..errors import InvalidInput
+    """Measure how sparse the signals in files are.
 
-    if as_json and as_csv:
-        raise InvalidInput("--json and --csv are two ways to print the same; choose one")
+    Exit codes: 0 all files were measured, 1 some could not be (the others are printed), 2 bad usage, or none could be.
+    """
+    from ..errors import InvalidInput
+    from ..measurements import parse_measures
+
+    if as_json + as_csv + (output is not None) > 1:
+        raise InvalidInput("--json, --csv and --output are ways to give the same; choose one")
     if plot is not None:
         check_plot(plot)
+    if output is not None:
+        check_output(output)
     with telling(quiet) as (show, note):
-        request = _request(metric, order, every, axis, transform, window, hop, rate, nan_policy, key, plot is not None)
+        measures = parse_measures(metric, order, every, parameter)
+        request = _request(
+            measures, axis, transform, window, hop, rate, nan_policy, key or None, plot is not None, center
+        )
         request = replace(request, interval=interval)
-        results = _measure_files(files, request, show, note)
+        notes_offsets = not (as_json or as_csv or output)
+        results, failures = _measure_files(files, request, show, note, strict=strict, offsets=notes_offsets)
         if plot is not None:
             show("drawing")
             _draw(plot, results, note)
-    _print(results, as_json, as_csv)
+    if output is not None:
+        from .measure_output import write_output
+
+        write_output(output.absolute(), results)
+    else:
+        _print(results, as_json, as_csv)
+    if failures:
+        print(f"sparsegauge: {_count_failures(failures)}", file=sys.stderr)
+        raise typer.Exit(1)
+
+
+def _count_failures(failures: list[str]) -> str:
+    return f"{len(failures)} {'file was' if len(failures) == 1 else 'files were'} left out"
+
+
+def check_output(output: Path) -> None:
+    """Refuse a destination of --output that cannot be written, before anything is computed."""
+    from .._platform.extras import import_extra
+    from .._platform.writing import check_destination
+    from ..errors import InvalidInput
+
+    if output.suffix.lower() not in (".csv", ".json", ".parquet"):
+        raise InvalidInput(f"--output writes .csv, .json and .parquet, got {output.name!r}")
+    if output.suffix.lower() == ".parquet":
+        import_extra("pyarrow.parquet", "writing Parquet")
+    check_destination(output.absolute())
 
 
 def _request(
-    metric: list[str] | None,
-    order: str | None,
-    every: bool,
+    measures: list[Measure],
     axis: str | None,
     transform: str,
     window: str | None,
     hop: str | None,
     rate: float | None,
     nan_policy: str,
-    key: str | None,
+    key: list[str] | None,
     curves: bool,
+    center: Any,
 ) -> Request:
     from ..errors import InvalidInput
-    from ..measurements import Request, parse_axis, parse_length, parse_measures
+    from ..measurements import Request, parse_axis, parse_length
 
     if hop is not None and window is None:
         raise InvalidInput("--hop is the way from a window to the next; add --window")
     request = Request(
-        measures=parse_measures(metric, order, every),
+        measures=measures,
         axis=parse_axis(axis),
         transform=transform,
         window=None if window is None else parse_length("--window", window),
@@ -143,23 +192,40 @@ def _request(
         nan_policy=nan_policy,
         key=key,
         curves=curves,
+        center=center,
     )
     request.check()
     return request
 
 
 def _measure_files(
-    files: list[str], request: Request, show: Callable[[str], None], note: Callable[[str], None]
-) -> list[Measurement]:
+    files: list[str],
+    request: Request,
+    show: Callable[[str], None],
+    note: Callable[[str], None],
+    *,
+    strict: bool,
+    offsets: bool,
+) -> tuple[list[Measurement], list[str]]:
+    """Return what was measured, and the files that could not be; a single file that cannot be is an error."""
+    from ..errors import InvalidInput
     from ..io import expand
     from ..measurements import measure_file
 
     results: list[Measurement] = []
+    failures: list[str] = []
     paths = expand(files)
     for i, path in enumerate(paths):
         show(f"{path} ({i + 1} of {len(paths)})" if len(paths) > 1 else path)
-        results += measure_file(path, request, show, note)
-    return results
+        try:
+            results += measure_file(path, request, show, note, offsets=offsets)
+        except (InvalidInput, OSError) as error:
+            if strict or (len(failures) == len(paths) - 1):
+                raise
+            failures.append(path)
+            reason = error.strerror if isinstance(error, OSError) else None
+            note(f"left out {path}: {reason or error}")
+    return results, failures
 
 
 def check_plot(plot: Path) -> None:

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import contextlib
 import csv
 import json
 import sys
 from collections.abc import Callable, Iterator
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from .._platform.terminal import printable
@@ -17,6 +19,7 @@ if TYPE_CHECKING:
     from ..measurements import Measure, Measurement
 
 WIDEST = 10_000
+SMALLEST_FIXED, LARGEST_FIXED = 1e-4, 1e6
 MOST_COLUMNS = 6  # measures side by side; beyond, one per line
 
 
@@ -29,6 +32,32 @@ def print_json(results: list[Measurement]) -> None:
     print("\n]")
 
 
+def write_output(path: Path, results: list[Measurement]) -> None:
+    """Write the values as CSV, JSON or Parquet, by the ending of the path."""
+    from .._platform.writing import draft_of
+
+    with draft_of(path) as draft:
+        if path.suffix.lower() == ".parquet":
+            _write_parquet(draft, results)
+            return
+        with draft.open("x", encoding="utf-8", newline="") as file, contextlib.redirect_stdout(file):
+            (print_json if path.suffix.lower() == ".json" else print_csv)(results)
+
+
+def _write_parquet(path: Path, results: list[Measurement]) -> None:
+    from .._platform.extras import import_extra
+
+    arrow, parquet = (import_extra(name, "writing Parquet") for name in ("pyarrow", "pyarrow.parquet"))
+    records = [record | {"parameters": _words(record)} for record in _records(results)]
+    names = list(dict.fromkeys(name for record in records for name in record))
+    table = arrow.table({name: [record.get(name) for record in records] for name in names})
+    parquet.write_table(table, str(path))
+
+
+def _words(record: dict[str, Any]) -> str:
+    return " ".join(f"{name}={value:g}" for name, value in record["parameters"].items())
+
+
 def print_csv(results: list[Measurement]) -> None:
     """Print one line per value, with all digits; nan for what is not defined."""
     windowed = any(result.starts is not None for result in results)
@@ -39,9 +68,8 @@ def print_csv(results: list[Measurement]) -> None:
     writer = csv.DictWriter(sys.stdout, fields, lineterminator="\n")
     writer.writeheader()
     for record in _records(results):
-        words = " ".join(f"{name}={value:g}" for name, value in record["parameters"].items())
         names = {name: printable(record[name] or "") for name in ("file", "signal")}
-        writer.writerow(record | names | {"parameters": words})
+        writer.writerow(record | names | {"parameters": _words(record)})
 
 
 def _records(results: list[Measurement]) -> Iterator[dict[str, Any]]:
@@ -125,7 +153,7 @@ def _summary(result: Measurement, measure: Measure, values: Any) -> list[str]:
     assert result.starts is not None
     best = np.argmax(kept) if METRICS[measure.metric].sparser == "larger" else np.argmin(kept)
     sparsest = result.starts[defined[best]]
-    where = f"{sparsest}" if result.rate is None else f"{_digits(sparsest / result.rate)} s"
+    where = f"{sparsest}" if result.rate is None else f"{sparsest / result.rate:.6g} s"
     return [f"{len(values)}", *map(_digits, (kept.min(), np.median(kept), kept.max())), where]
 
 
@@ -152,4 +180,6 @@ def _with_limits(result: Measurement, place: tuple[int, int]) -> str:
 
 
 def _digits(value: Any) -> str:
-    return f"{float(value):.6g}"
+    """Return six decimals, so that columns align; six digits of what is too small or too large for that."""
+    number = float(value)
+    return f"{number:.6f}" if number == 0 or SMALLEST_FIXED <= abs(number) < LARGEST_FIXED else f"{number:.6g}"

@@ -23,7 +23,9 @@ def read_npy(request: FileRequest) -> list[Contents]:
     """Return the array, mapped into memory: its size does not matter."""
     path = request.path
     if request.key is not None:
-        raise InvalidInput(f"{request.name} has one array and no names; leave out --key {printable(request.key)}")
+        raise InvalidInput(
+            f"{request.name} has one array and no names; leave out --key {printable(', '.join(request.keys))}"
+        )
     with reading(path, "a NumPy array"):
         with path.open("rb") as file:
             shape, dtype = _header(file)

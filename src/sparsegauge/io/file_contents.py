@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import errno
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -21,6 +21,7 @@ LARGEST_RATIO = 100  # times its own size: what a file may unpack into beyond th
 GROWTH = 1.1  # of the memory for a table of unknown length, whose last step is in use beside it
 
 Note = Callable[[str], None]
+Key = str | Sequence[str] | None
 
 
 def ignore_note(_: str) -> None:
@@ -31,13 +32,13 @@ def ignore_note(_: str) -> None:
 class FileRequest:
     """What a reader is asked for.
 
-    `key` is the one array, column or channel to read, None for all of them; `note` is called with a sentence about each
-    thing that is left out. `limit` is the number of bytes that the file may unpack into; None stands for the usual
+    `key` names the arrays, columns or channels to read, None for all of them; `note` is called with a sentence about
+    each thing that is left out. `limit` is the number of bytes that the file may unpack into; None stands for the usual
     rule, which lets large files unpack into more than small ones.
     """
 
     path: Path
-    key: str | None = None
+    key: Key = None
     note: Note = ignore_note
     limit: int | None = None
 
@@ -45,6 +46,11 @@ class FileRequest:
     def name(self) -> str:
         """The path as it may be printed."""
         return printable(self.path)
+
+    @property
+    def keys(self) -> list[str]:
+        """The names that are asked for, each once; none for all."""
+        return list(dict.fromkeys([self.key] if isinstance(self.key, str) else self.key or []))
 
 
 @dataclass(frozen=True)
@@ -76,16 +82,27 @@ class Contents:
             raise InvalidInput("there are no numbers in it, though its header says so; save it again")
         return table
 
-    def blocks(self, axis: int) -> Iterator[NDArray[Any]]:
-        """Yield pieces of a few megabytes along an axis, which comes last; joined, they are the array."""
-        if self.stream is not None and axis == 0:
-            yield from (np.moveaxis(rows, 0, -1) for rows in self.stream())
+    def blocks(self, axis: int | None) -> Iterator[NDArray[Any]]:
+        """Yield pieces of a few megabytes along an axis, which comes last; joined, they are the array.
+
+        None goes through the whole array, as if it were flat.
+        """
+        if self.stream is not None and axis in (0, None):
+            yield from (rows.reshape(-1) if axis is None else np.moveaxis(rows, 0, -1) for rows in self.stream())
             return
-        moved = np.moveaxis(self.array(), axis, -1)
+        array = self.array()
+        moved = array.reshape(-1) if axis is None else np.moveaxis(array, axis, -1)
         others = max(1, moved.itemsize * (moved.size // max(1, moved.shape[-1])))
         step = max(1, BLOCK_BYTES // others)
         for start in range(0, moved.shape[-1], step):
-            yield moved[..., start : start + step]
+            yield _mapped_anew(array, start, moved[..., start : start + step])
+
+
+def _mapped_anew(array: NDArray[Any], start: int, piece: NDArray[Any]) -> NDArray[Any]:
+    """Return a piece of a flat array with a mapping of its own, whose memory is given back when the piece goes."""
+    if not isinstance(array, np.memmap) or piece.ndim > 1 or not array.flags.c_contiguous or array.filename is None:
+        return piece
+    return np.memmap(array.filename, array.dtype, "r", array.offset + start * array.itemsize, piece.shape)
 
 
 def _joined(pieces: Iterator[NDArray[Any]], length: int | None, most: int | None) -> NDArray[Any]:
@@ -153,11 +170,12 @@ def numbers(array: NDArray[Any]) -> bool:
 
 
 def choose(request: FileRequest, names: list[str], what: str) -> list[int]:
-    """Return the positions of the arrays or columns to read: all of them, or the one that is asked for."""
-    key = request.key
-    if key is None:
+    """Return the positions of the arrays or columns to read: all of them, or those that are asked for."""
+    if request.key is None:
         return list(range(len(names)))
-    if key not in names:
+    for key in request.keys:
+        if key in names:
+            continue
         known = ", ".join(map(repr, names[:20])) + (", ..." if len(names) > 20 else "")
         raise InvalidInput(f"{request.name} has no {what} of numbers called {key!r}; it has {known or 'none'}")
-    return [names.index(key)]
+    return [names.index(key) for key in request.keys]

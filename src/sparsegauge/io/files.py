@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import errno
 import glob
+import gzip
 import os
 import shutil
 import stat
@@ -16,7 +17,18 @@ from .._platform.scratch import scratch_directory
 from .._platform.terminal import printable
 from ..errors import InvalidInput
 from .arrays import read_npy, read_npz
-from .file_contents import Contents, FileRequest, Note, ignore_note
+from .file_contents import (
+    BLOCK_BYTES,
+    LARGEST_EXPANSION,
+    LARGEST_RATIO,
+    Contents,
+    FileRequest,
+    Key,
+    Note,
+    ignore_note,
+    reading,
+)
+from .hdf5 import read_hdf5
 from .matlab import read_mat
 from .parquet import read_parquet
 from .pictures import read_picture
@@ -33,11 +45,15 @@ FORMATS: dict[str, Reader] = {
     ".txt": read_text,
     ".parquet": read_parquet,
     ".mat": read_mat,
+    ".h5": read_hdf5,
+    ".hdf5": read_hdf5,
     ".wav": read_wav,
     ".png": read_picture,
     ".jpg": read_picture,
     ".jpeg": read_picture,
 }
+
+GZIP = ".gz"  # of any other kind
 
 _BEGINNINGS = (
     (b"\x93NUMPY", ".npy"),
@@ -50,21 +66,19 @@ _BEGINNINGS = (
     (b"\xff\xd8\xff", ".jpg"),
     (b"PAR1", ".parquet"),
     (b"MATLAB ", ".mat"),
-    (b"\x89HDF\r\n\x1a\n", ".mat"),
+    (b"\x89HDF\r\n\x1a\n", ".h5"),
 )
 
 
-def open_file(
-    path: Path, *, key: str | None = None, note: Note = ignore_note, limit: int | None = None
-) -> list[Contents]:
+def open_file(path: Path, *, key: Key = None, note: Note = ignore_note, limit: int | None = None) -> list[Contents]:
     """Return the arrays of a file, read by its ending, or by its first bytes where that says nothing.
 
     Parameters
     ----------
     path : Path
         A regular file; large .npy, .csv, .tsv, .txt, .wav and .parquet files are not loaded before they are used.
-    key : str, optional
-        The one array, column or channel to read; all of them by default.
+    key : str or sequence of str, optional
+        The arrays, columns or channels to read; all of them by default.
     note : callable
         Called with a sentence about each thing that is left out, such as a column of text.
     limit : int, optional
@@ -112,23 +126,40 @@ def _format(path: Path) -> str:
     return found or ".txt"
 
 
-def expand(arguments: Sequence[str]) -> list[str]:
-    """Return the paths that were typed, with a pattern replaced by the files it matches, sorted; '-' stays as it is."""
+def expand(arguments: Sequence[str], *, without: Sequence[str] = ()) -> list[str]:
+    """Return the paths that were typed, sorted where one argument stands for several; '-' stays as it is.
+
+    A pattern stands for the files that it matches, and a folder for the files in it whose ending is known and is not
+    one of `without`.
+    """
     paths: list[str] = []
     for argument in arguments:
-        if argument == "-" or os.path.lexists(argument) or not glob.has_magic(argument):
+        if os.path.isdir(argument):
+            paths += _files_in(argument, without)
+        elif argument == "-" or os.path.lexists(argument) or not glob.has_magic(argument):
             paths.append(argument)
-            continue
-        found = sorted(path for path in glob.glob(argument, recursive=True) if not os.path.isdir(path))
-        if not found:
-            raise InvalidInput(f"no file matches the pattern {argument!r}")
-        paths += found
+        else:
+            found = sorted(path for path in glob.glob(argument, recursive=True) if not os.path.isdir(path))
+            if not found:
+                raise InvalidInput(f"no file matches the pattern {argument!r}")
+            paths += found
     return paths
+
+
+def _files_in(folder: str, without: Sequence[str]) -> list[str]:
+    endings = [ending for ending in FORMATS if ending not in without]
+    known = [path for path in Path(folder).iterdir() if not path.name.startswith(".") and path.is_file()]
+    found = sorted(str(path) for path in known if Path(path.name.lower().removesuffix(GZIP)).suffix in endings)
+    if not found:
+        raise InvalidInput(
+            f"the directory {printable(folder)} has no file of a known kind; the endings are {', '.join(endings)}"
+        )
+    return found
 
 
 @contextmanager
 def spooled(argument: str, stdin: Callable[[], IO[bytes]]) -> Iterator[Path]:
-    """Yield a regular file with what `argument` names: itself, or a copy of standard input ('-') or of a pipe.
+    """Yield a regular file with what `argument` names: itself, or a copy of standard input ('-'), a pipe, or a .gz.
 
     A pipe can be read only once, and forwards only; on disk it can be mapped and be larger than memory.
     """
@@ -138,8 +169,27 @@ def spooled(argument: str, stdin: Callable[[], IO[bytes]]) -> Iterator[Path]:
     elif stat.S_ISFIFO(os.stat(argument).st_mode):
         with open(argument, "rb") as pipe, _copied(pipe) as path:
             yield path
+    elif argument.lower().endswith(GZIP):
+        with _unpacked(Path(argument)) as path:
+            yield path
     else:
         yield Path(argument)
+
+
+@contextmanager
+def _unpacked(packed: Path) -> Iterator[Path]:
+    """Yield a copy of a file without its gzip packing, under its name without .gz."""
+    most = max(LARGEST_EXPANSION, LARGEST_RATIO * packed.stat().st_size)
+    with scratch_directory() as directory:
+        path = directory / (packed.stem or "unpacked")
+        with reading(packed, "a gzip file"), gzip.open(packed, "rb") as file, path.open("wb") as copy:
+            while block := file.read(BLOCK_BYTES):
+                copy.write(block)
+                if copy.tell() > most:
+                    raise InvalidInput(
+                        f"{printable(packed)} unpacks into more than {most:,} bytes; if that is right, unpack it first"
+                    )
+        yield path
 
 
 @contextmanager

@@ -1,4 +1,4 @@
-"""MATLAB files up to version 7, through SciPy, in a process of its own.
+"""MATLAB files: up to version 7 through SciPy, in a process of its own; version 7.3 is HDF5.
 
 SciPy's reader trusts the file: a wrong byte in the wrong place ends the process that reads it, and a small compressed
 file may ask for any amount of memory (its documentation warns of both). A process of its own, with a limit on its
@@ -18,6 +18,7 @@ from .._platform.scratch import scratch_directory
 from .._platform.terminal import printable
 from ..errors import InvalidInput
 from .file_contents import Contents, FileRequest
+from .hdf5 import read_hdf5
 
 VERSION_7_3, HDF5 = b"MATLAB 7.3", b"\x89HDF"
 CHILD = "from sparsegauge.io.matlab_child import main; main()"
@@ -26,7 +27,8 @@ CHILD = "from sparsegauge.io.matlab_child import main; main()"
 def read_mat(request: FileRequest) -> list[Contents]:
     """Return every plain array of numbers, or the one that is asked for; row and column vectors become signals."""
     path = request.path
-    _refuse_hdf5(path)
+    if _is_hdf5(path):
+        return read_hdf5(request)
     with scratch_directory() as directory:
         # -P: no module of the directory that the user happens to be in
         copy = directory / "arrays.npz"
@@ -63,11 +65,7 @@ def _why_ended(path: Path, done: subprocess.CompletedProcess[bytes]) -> str:
     return f"{printable(path)} is damaged, or too large for memory: the process that read it has ended; save it again"
 
 
-def _refuse_hdf5(path: Path) -> None:
+def _is_hdf5(path: Path) -> bool:
+    """Return whether a file is HDF5, as MATLAB 7.3 writes it."""
     with path.open("rb") as file:
-        head = file.read(16)
-    if head.startswith((VERSION_7_3, HDF5)):
-        raise InvalidInput(
-            f"{printable(path)} is a MATLAB 7.3 file, which is HDF5; save it in MATLAB with save(file, 'x', '-v7'), or "
-            "turn it into an .npy file with h5py"
-        )
+        return file.read(16).startswith((VERSION_7_3, HDF5))

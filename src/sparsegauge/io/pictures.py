@@ -26,7 +26,9 @@ def read_picture(request: FileRequest) -> list[Contents]:
     from PIL import Image
 
     if request.key is not None:
-        raise InvalidInput(f"{request.name} is a picture and has no names; leave out --key {printable(request.key)}")
+        raise InvalidInput(
+            f"{request.name} is a picture and has no names; leave out --key {printable(', '.join(request.keys))}"
+        )
     most = MOST_PIXELS if request.limit is None else min(MOST_PIXELS, request.limit // DECODED_BYTES_PER_PIXEL)
     with reading(request.path, "a PNG or JPEG picture"), warnings.catch_warnings():
         warnings.simplefilter("ignore")

@@ -53,7 +53,7 @@ def read_signals(paths: Sequence[str], *, note: Note) -> list[OwnSignal]:
     """
     found: list[OwnSignal] = []
     more = 0
-    for path in _files(paths):
+    for path in map(Path, expand(paths)):
         try:
             signals = [signal for contents in open_file(path, note=note) for signal in _signals(path, contents, note)]
         except (InvalidInput, OSError) as error:
@@ -67,20 +67,6 @@ def read_signals(paths: Sequence[str], *, note: Note) -> list[OwnSignal]:
     if not found:
         raise InvalidInput("there is no signal to report on: every file was left out")
     return _with_own_names(found)
-
-
-def _files(paths: Sequence[str]) -> list[Path]:
-    """Return the files that were named, and those in folders that were named."""
-    files: list[Path] = []
-    for path in map(Path, expand(paths)):
-        if path.is_dir():
-            inside = sorted(entry for entry in path.iterdir() if entry.is_file() and not entry.name.startswith("."))
-            if not inside:
-                raise InvalidInput(f"{path} is an empty folder; name files, or a folder that has some")
-            files += inside
-        else:
-            files.append(path)
-    return files
 
 
 def _signals(path: Path, contents: Contents, note: Note) -> list[OwnSignal]:
