@@ -249,9 +249,9 @@ def test_zeros_leave_the_decay_chart_without_a_warning():
 def test_drawing_changes_no_setting_of_matplotlib(results):
     with mpl.rc_context({"axes.facecolor": "red", "lines.linewidth": 9, "font.size": 33}):
         before = dict(mpl.rcParams)
-        chart = charts.profile_chart("ecg", results[0].profiles)
+        chart = charts.profile_chart("ecg", results[0].profiles, {2.0: (0.4, 0.6)})
         assert dict(mpl.rcParams) == before
-    assert chart == charts.profile_chart("ecg", results[0].profiles)
+    assert chart == charts.profile_chart("ecg", results[0].profiles, {2.0: (0.4, 0.6)})
 
 
 def test_drawing_needs_no_pyplot():

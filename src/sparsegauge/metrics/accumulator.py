@@ -11,11 +11,12 @@ from numpy.typing import NDArray
 
 from .._arrays import Array, as_signals, check_axis, check_choice, check_number, check_orders
 from .._arrays.signal_rows import NAN_POLICIES, Signals, as_numbers, is_masked, is_sparse
+from .._compiled.streaming import STREAMED
 from .._platform import threads
 from ..errors import InvalidInput
 from .catalogue import choose_columns
 from .metric import Axis, measure_rows
-from .pieces import Piece, collect, collect_quickly, join, join_all
+from .pieces import Piece, add_up_quickly, are_trusted, collect, collect_quickly, join, join_all
 from .portable.orders import LARGEST_MOMENT_ORDER
 from .streamed import Needs, StreamedRows, all_arguments, find_needs, metrics_made_of_sums
 from .table import MetricTable
@@ -162,18 +163,24 @@ class Accumulator:
 
     def _collect(self, table: NDArray[Any]) -> list[Piece]:
         """Return the sums of the columns of a table, cut by its size alone."""
-        quick = len(table) == 1 and not self._needs.ingredients and not self._needs.counts
-        step = max(1, (QUICK_CHUNK if quick else CHUNK) // len(table))
+        if len(table) == 1 and not self._needs.ingredients and not self._needs.counts:
+            return self._collect_quickly(table[0])
+        spans = threads.spans(table.shape[1], max(1, CHUNK // len(table)))
+        return threads.run(lambda span: self._collect_carefully(table[:, slice(*span)]), spans)
 
-        def task(span: tuple[int, int]) -> Piece:
-            part = table[:, slice(*span)]
-            piece = collect_quickly(_plain(part[0]), self._shift) if quick else None
-            if piece is not None:
-                return piece
-            signals = as_signals(part, axis=-1, nan_policy=self._nan_policy)
-            return collect(signals, self._needs.ingredients)
+    def _collect_carefully(self, table: NDArray[Any]) -> Piece:
+        return collect(as_signals(table, axis=-1, nan_policy=self._nan_policy), self._needs.ingredients)
 
-        return threads.run(task, threads.spans(table.shape[1], step))
+    def _collect_quickly(self, row: NDArray[Any]) -> list[Piece]:
+        """Return the sums of one signal: one piece of all that a single pass is enough for, and those of the rest."""
+        spans = threads.spans(len(row), QUICK_CHUNK)
+        out = np.empty((len(spans), STREAMED))
+        threads.run(lambda k: collect_quickly(_plain(row[slice(*spans[k])]), self._shift, out[k]), range(len(spans)))
+        N = np.diff(spans)[:, 0].astype(np.float64)
+        trusted = are_trusted(out, N)
+        pieces = [add_up_quickly(out[trusted], float(N[trusted].sum()), self._shift)] if trusted.any() else []
+        rest = [row[None, slice(*spans[k])] for k in np.flatnonzero(~trusted)]
+        return [*pieces, *threads.run(self._collect_carefully, rest)]
 
     def _sum_waiting(self) -> None:
         pieces = self._collect(np.concatenate(self._waiting, axis=1))

@@ -135,20 +135,29 @@ def scale_rows(signals: Signals, exponent: Indices) -> tuple[Array, Array]:
     return values, np.ones(signals.rows)
 
 
-def collect_quickly(row: NDArray[Any], shift: float) -> Piece | None:
-    """Return the moments of one row of float32 or float64 numbers in a single pass, without counts and the top.
-
-    None if the shift is not near the mean, or if powers may leave the range of float64: then `collect` is for it.
-    """
-    N, out = float(len(row)), np.empty((1, STREAMED))
+def collect_quickly(row: NDArray[Any], shift: float, out: Array) -> None:
+    """Write the moments of one row of float32 or float64 numbers into `out`, in a single pass."""
     if row.dtype == np.float32:
-        kernels.streamed_moments_of_floats(row, shift, np.empty(MOMENT_BLOCK), out)
+        kernels.streamed_moments_of_floats(row, shift, np.empty(MOMENT_BLOCK), out[None])
     else:
-        kernels.streamed_moments(row, shift, out)
-    first, second, fourth = out[0, 0], out[0, 2], out[0, 6]
-    if not (second > SMALLEST_SQUARE and fourth < LARGEST_FOURTH and first * first <= ONE_DEVIATION * N * second):
-        return None
-    sums = _moments(out, np.array([N]), np.array([shift]))
+        kernels.streamed_moments(row, shift, out[None])
+
+
+def are_trusted(out: Array, N: Array) -> NDArray[np.bool_]:
+    """Return which rows of quick moments have a shift near the mean, and powers within the range of float64."""
+    first, second, fourth = out[:, 0], out[:, 2], out[:, 6]
+    with np.errstate(all="ignore"):  # what is not finite is not trusted
+        near = first * first <= ONE_DEVIATION * N * second
+    return np.asarray((second > SMALLEST_SQUARE) & (fourth < LARGEST_FOURTH) & near)
+
+
+def add_up_quickly(out: Array, N: float, shift: float) -> Piece:
+    """Return one piece of the rows of quick moments, which all have one shift; without counts and the top."""
+    columns = out[:, : 2 * HIGHEST_MOMENT].T.reshape(HIGHEST_MOMENT, -1)
+    high = [math.fsum(column) for column in columns]
+    low = [math.fsum((*column, -total)) for column, total in zip(columns, high, strict=True)]
+    moments = tuple(Pair(np.array([h]), np.array([rest])) for h, rest in zip(high, low, strict=True))
+    sums = MomentSums(np.array([N]), np.array([shift]), moments)
     unknown, none = np.array([math.nan]), np.zeros(1, np.int64)
     return Piece(sums, sums.power_total(2), sums.power_total(4), unknown, unknown, none, np.zeros(1, bool))
 
