@@ -52,6 +52,19 @@ def test_x_is_written_with_all_its_digits(run, files, tmp_path, ending, read):
     assert set(os.listdir(tmp_path)) == {"A.npy", target.name, "y.npy"}
 
 
+def test_x_is_drawn(run, files, tmp_path):
+    code, out, err = run(*files, "-o", tmp_path / "x.npy", "--plot", tmp_path / "x.svg")
+    assert (code, err) == (0, "")
+    assert f"picture    {tmp_path / 'x.svg'}\n" in out
+    drawn = (tmp_path / "x.svg").read_text(encoding="utf-8")
+    assert "5 non-zeros" in drawn
+    assert "converged, certified" in drawn
+    np.save(tmp_path / "y.npy", np.column_stack([A @ X, A @ X]))
+    code, out, _ = run(*files, "-o", tmp_path / "x.npy", "--plot", tmp_path / "x.png", "--json")
+    assert (code, json.loads(out)["plot"]) == (0, str(tmp_path / "x.png"))
+    assert (tmp_path / "x.png").read_bytes().startswith(b"\x89PNG")
+
+
 def test_json_says_the_same(run, files, tmp_path):
     code, out, err = run(*files, "-o", tmp_path / "x.npy", "--json", "--solver", "gdsreweighted", "--order", "3")
     found = sg.recover(A, A @ X, solver=sg.GDSReweighted(order=3), rng=0)
@@ -176,7 +189,8 @@ def test_one_measurement_is_enough_for_one_entry(run, tmp_path, ending, y):
         (["--solver", "no"], "--solver must be one of"),
         (["--order", "3"], "Portfolio has no order"),
         (["--solver", "spsa", "--order", "0"], "order"),
-        (["--plot", "x.png"], "--plot is for --demo"),
+        (["--plot", "x.jpg"], "'.jpg'"),
+        (["--plot", "missing/x.png"], "is not a directory"),
         (["--measurements", "short.npy"], "must have 20 entries"),
         (["--matrix", "nan.npy"], "NaN"),
         (["--matrix", "text.npy"], "text.npy"),

@@ -66,7 +66,10 @@ def recover(
     plot: Annotated[
         Path | None,
         typer.Option(
-            "--plot", metavar="FILE", help="The demo's picture, .png or .svg; sparsegauge-NAME.png by default."
+            "--plot",
+            metavar="FILE",
+            help="Draw x with error bars, or the demo before and after, into this .png or .svg; a demo draws "
+            "sparsegauge-NAME.png without it.",
         ),
     ] = None,
     json: AsJson = False,
@@ -81,13 +84,12 @@ def recover(
         _check_demo(matrix, measurements, options)
         _demonstrate(demo.value, plot, output, seed, json=json, quiet=quiet)
         return
-    if plot is not None:
-        raise InvalidInput("--plot is for --demo; of your own data x is written to --output")
     if matrix is None or measurements is None or output is None:
         given = zip(NEEDED, (matrix, measurements, output), strict=True)
         missing = " and ".join(name for name, path in given if path is None)
         raise InvalidInput(f"{missing} missing; recover takes {', '.join(NEEDED)}, or --demo ecg")
-    _recover_files(matrix, measurements, output.absolute(), options, seed, json=json, quiet=quiet)
+    places = _Places(output.absolute(), None if plot is None else plot.absolute())
+    _recover_files(matrix, measurements, places, options, seed, json=json, quiet=quiet)
 
 
 @dataclasses.dataclass(frozen=True)
@@ -123,10 +125,38 @@ class _Options:
 # --- one's own data
 
 
+@dataclasses.dataclass(frozen=True)
+class _Places:
+    """Where x goes, and its picture if one is wanted."""
+
+    output: Path
+    plot: Path | None
+
+    def check(self) -> None:
+        """Refuse what cannot be written, before the work and not after it."""
+        _check_output(self.output, ENDINGS)
+        if self.plot is not None:
+            _check_output(self.plot, PICTURES)
+
+    def facts(self) -> dict[str, str]:
+        """Return what was written where."""
+        return {"written": str(self.output)} | ({"picture": str(self.plot)} if self.plot else {})
+
+    def write(self, found: Recovery | Recoveries) -> None:
+        """Write x, and draw it."""
+        _write(self.output, found.x)
+        if self.plot is not None:
+            from .._platform.writing import replace_file
+            from ..plots.recovered_signal import picture
+
+            replace_file(self.plot, picture(found, self.plot.suffix.lower()[1:]))
+
+
 def _recover_files(
-    matrix: Path, measurements: Path, output: Path, options: _Options, seed: int, *, json: bool, quiet: bool
+    matrix: Path, measurements: Path, places: _Places, options: _Options, seed: int, *, json: bool, quiet: bool
 ) -> None:
-    _check_output(output, ENDINGS)
+    places.check()
+    output = places.output
     for path in (matrix, measurements):
         if path.resolve() == output.resolve():
             raise InvalidInput(f"{path}: --output would replace what is read; name another file")
@@ -150,14 +180,14 @@ def _recover_files(
             rng=seed,
             progress=lambda done, total: bar.update(task, completed=done, total=total),
         )
-    _write(output, found.x)
+    places.write(found)
     order = options.order or 2.0
     report = _report(found, order) if isinstance(found, Recovery) else _report_many(found, order)
     if json and not quiet:
         extra = {"m": len(A), "solver": type(chosen).__name__, "seed": seed, "output": str(output)}
-        print_json(report | extra)
+        print_json(report | extra | ({"plot": str(places.plot)} if places.plot else {}))
     elif not quiet:
-        print_facts(_facts(report) | {"written": str(output)})
+        print_facts(_facts(report) | places.facts())
     if not report["explains"]:
         raise typer.Exit(1)
 

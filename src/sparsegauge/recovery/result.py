@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import dataclasses
+import importlib
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
-from typing import Any, overload
+from typing import TYPE_CHECKING, Any, overload
 
 import numpy as np
 from numpy.typing import NDArray
@@ -14,6 +15,9 @@ from .._arrays import Array, Indices
 from .._platform.extras import import_extra
 from .status import Status
 from .tolerances import NOT_ZERO
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
 
 
 @dataclass(frozen=True)
@@ -120,6 +124,12 @@ class Recovery:
         }
         values["certificate"] = None if self.certificate is None else self.certificate.to_dict()
         return values | {"support": self.support.tolist(), "history": list(self.history)}
+
+    def plot(self) -> Figure:
+        """Draw x with its 90 % intervals, and its sorted magnitudes: are non-zeros and zeros clearly apart?"""
+        drawing = importlib.import_module("sparsegauge.plots.recovered_signal")  # plots come after recovery
+        figure: Figure = drawing.draw_recovery(self)
+        return figure
 
     def __repr__(self) -> str:
         certified = "certified" if self.certified else "not certified"
@@ -270,6 +280,12 @@ class Recoveries(Sequence[Recovery]):
             return None
         length = next(len(column) for column in columns if column is not None)
         return np.column_stack([np.full(length, np.nan) if column is None else column for column in columns])
+
+    def plot(self) -> Figure:
+        """Draw the magnitudes of all signals as a map."""
+        drawing = importlib.import_module("sparsegauge.plots.recovered_signal")  # plots come after recovery
+        figure: Figure = drawing.draw_recoveries(self)
+        return figure
 
     def to_dict(self) -> dict[str, Any]:
         """Return numbers, strings and lists, for JSON: one dictionary per column."""
