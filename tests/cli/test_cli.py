@@ -9,7 +9,7 @@ import sys
 import pytest
 
 import sparsegauge
-import sparsegauge.report.demo_signals
+import sparsegauge.report.measured_signals
 import sparsegauge.report.sections
 from sparsegauge import _compiled
 from sparsegauge._platform import writing
@@ -21,10 +21,10 @@ HEAVY = ("numpy", "numba", "scipy", "matplotlib", "pywt", "sklearn", "jinja2", "
 @pytest.fixture
 def run(capsys, monkeypatch):
     """Run a command on one small signal -> exit code, stdout, stderr."""
-    measure_demos = sparsegauge.report.demo_signals.measure_demos
+    measure_demos = sparsegauge.report.measured_signals.measure_demos
     monkeypatch.setattr(sparsegauge.report.sections, "compare_solvers", lambda: ())
     monkeypatch.setattr(
-        sparsegauge.report.demo_signals, "measure_demos", lambda **options: measure_demos(["nino"], **options)
+        sparsegauge.report.measured_signals, "measure_demos", lambda **options: measure_demos(["nino"], **options)
     )
 
     def run_command(*arguments):
@@ -54,7 +54,7 @@ def test_report_has_a_default_name_and_can_be_quiet(run, tmp_path, monkeypatch):
 def test_a_page_that_cannot_be_written_is_one_line_before_any_work(run, tmp_path, monkeypatch, place):
     (tmp_path / "file").write_text("not a directory")
     monkeypatch.setattr(
-        sparsegauge.report.demo_signals, "measure_demos", lambda **_: pytest.fail("measured before checking")
+        sparsegauge.report.measured_signals, "measure_demos", lambda **_: pytest.fail("measured before checking")
     )
     code, out, err = run("report", "-o", tmp_path / place)
     assert (code, out) == (2, "")
@@ -77,7 +77,7 @@ def test_invalid_input_is_one_line(run, tmp_path, monkeypatch):
     def refuse(**_):
         raise sparsegauge.InvalidInput("first line\nsecond line")
 
-    monkeypatch.setattr(sparsegauge.report.demo_signals, "measure_demos", refuse)
+    monkeypatch.setattr(sparsegauge.report.measured_signals, "measure_demos", refuse)
     code, out, err = run("report", "-o", tmp_path / "page.html")
     assert (code, out, err) == (2, "", "sparsegauge: first line second line\n")
     assert os.listdir(tmp_path) == []

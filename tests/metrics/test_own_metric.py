@@ -123,13 +123,13 @@ def test_the_table_of_the_documentation_has_a_row_for_it(own, monkeypatch):
 
 
 def test_the_report_and_the_interactive_page_know_it(own):
-    ranks = importlib.import_module("sparsegauge.report.demo_ranks")
+    ranks = importlib.import_module("sparsegauge.report.rankings")
     laws = importlib.import_module("sparsegauge.report.laws")
-    demos = importlib.import_module("sparsegauge.report.demo_signals")
+    demos = importlib.import_module("sparsegauge.report.measured_signals")
     pytest.importorskip("panel")
     page = importlib.import_module("sparsegauge.explore.standing")
     assert "power_crest" in page.standings(X[0])
-    assert any(row.metric == "power_crest" for row in ranks.rank_demos(demos.measure_demos())[0].rows)
+    assert any(row.metric == "power_crest" for row in ranks.rank_signals(demos.measure_demos())[0].rows)
     rows = [subject.title for group in laws.gather_laws().groups.values() for subject in group]
     assert "power_crest" in rows
 

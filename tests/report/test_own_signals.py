@@ -9,12 +9,12 @@ from scipy.io import wavfile
 import sparsegauge as sg
 from sparsegauge.plots.charts import profile_chart, thin_out
 from sparsegauge.profiles import measure_over_time
-from sparsegauge.report.demo_ranks import rank_demos
-from sparsegauge.report.demo_signals import measure_values
 from sparsegauge.report.headline import find_oddities, summarise_signals
+from sparsegauge.report.measured_signals import measure_values
 from sparsegauge.report.own_recoveries import busiest_piece, recover_own
 from sparsegauge.report.own_signals import MOST_SIGNALS, read_signals
 from sparsegauge.report.page import render
+from sparsegauge.report.rankings import rank_signals
 from sparsegauge.report.sections import gather_files
 
 
@@ -107,11 +107,11 @@ def test_ordinary_samples_have_no_oddities():
 def test_the_summary_names_the_sparsest_signal():
     x = np.random.default_rng(0).standard_normal(256)
     signals = [measure_values("dense", "", x), measure_values("sparse", "", x**9)]
-    summary = summarise_signals(signals, rank_demos(signals))
-    assert len(summary.sentences) == 3
-    assert summary.sentences[0].startswith("sparse is the sparsest of the 2 signals")
-    alone = summarise_signals(signals[:1], rank_demos(signals[:1]))
-    assert f"{sg.gds(x):.2f}" in alone.sentences[0]
+    summary = summarise_signals(signals, rank_signals(signals))
+    assert len(summary) == 3
+    assert summary[0].startswith("sparse is the sparsest of the 2 signals")
+    alone = summarise_signals(signals[:1], rank_signals(signals[:1]))
+    assert f"{sg.gds(x):.2f}" in alone[0]
 
 
 def test_sparsity_over_time_is_that_of_windows_in_seconds():

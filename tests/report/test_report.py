@@ -24,10 +24,10 @@ from sparsegauge.plots import charts, svg
 from sparsegauge.profiles import ORDERS, Decay
 from sparsegauge.report import comparisons
 from sparsegauge.report import sections as report_sections
-from sparsegauge.report.demo_ranks import rank_demos
-from sparsegauge.report.demo_signals import TABLE_ORDERS, DemoSignal, measure, measure_demos
 from sparsegauge.report.laws import gather_laws
+from sparsegauge.report.measured_signals import TABLE_ORDERS, MeasuredSignal, measure, measure_demos
 from sparsegauge.report.page import render
+from sparsegauge.report.rankings import rank_signals
 from sparsegauge.report.sections import STEPS, Sections, gather_demos, gather_files, gather_paper, read_study
 from sparsegauge.report.study_view import view_study
 from sparsegauge.report.typeset import typeset
@@ -78,7 +78,7 @@ def results():
 
 @pytest.fixture(scope="module")
 def rankings(results):
-    return rank_demos(results)
+    return rank_signals(results)
 
 
 @pytest.fixture(scope="module")
@@ -125,7 +125,7 @@ def test_decays_start_at_the_largest_and_end_at_the_last(results):
 
 def test_sparsest_names_every_representation_that_ties():
     profiles = {"samples": {1: 0.5}, "DCT": {1: 0.7}, "wavelet": {1: 0.7}}
-    assert DemoSignal("x", "", np.ones(1), profiles, {}, 0.0).sparsest(1) == {"DCT", "wavelet"}
+    assert MeasuredSignal("x", "", np.ones(1), profiles, {}, 0.0).sparsest(1) == {"DCT", "wavelet"}
 
 
 def test_progress_hears_each_name_before_its_signal():
@@ -232,7 +232,7 @@ def test_lines_differ_by_dashes_and_not_by_colour_alone():
 def test_page_is_the_same_each_time_and_escapes_what_it_is_given(results, study):
     some = Sections(results[:1], study=study)
     assert render(some) == render(some)
-    odd = DemoSignal("<b>&", "a < b", np.arange(4.0), results[0].profiles, results[0].decays, 0.0)
+    odd = MeasuredSignal("<b>&", "a < b", np.arange(4.0), results[0].profiles, results[0].decays, 0.0)
     odd_study = view_study(example_summary(panels=("</script><b>&",)), title="<b>&", notes=["<b>&"])
     assert "<b>&" not in render(Sections([odd], study=odd_study))
 
@@ -280,7 +280,7 @@ def test_metrics_that_see_scale_or_length_are_apart(results, rankings):
 
 
 def test_one_signal_alone_is_ranked_first():
-    ranking = rank_demos([measure("nino")])[0]
+    ranking = rank_signals([measure("nino")])[0]
     assert {row.ranks for row in ranking.rows} == {(1,)}
     assert all(np.isnan(row.agreement) for row in ranking.rows)
 

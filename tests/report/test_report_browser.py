@@ -11,10 +11,10 @@ import sparsegauge as sg
 from browser import DESKTOP, PHONE, chromium, expect, open_page, screenshot  # noqa: F401 (a fixture)
 from report_example import example_summary, small_picture
 from sparsegauge.report import comparisons
-from sparsegauge.report.demo_ranks import rank_demos
-from sparsegauge.report.demo_signals import measure_demos
 from sparsegauge.report.laws import gather_laws
+from sparsegauge.report.measured_signals import measure_demos
 from sparsegauge.report.page import render
+from sparsegauge.report.rankings import rank_signals
 from sparsegauge.report.sections import Sections
 from sparsegauge.report.study_view import view_study
 from sparsegauge.study.summary import Summary, shipped
@@ -74,7 +74,7 @@ CONTRASTS = """() => {
 def url(tmp_path_factory):
     demos = measure_demos(["nino", "bumps"])
     study = view_study(example_summary(), title="an example", notes=["it is not finished"])
-    contents = Sections(demos, rank_demos(demos), gather_laws(), (comparisons.sparse(), small_picture()), study)
+    contents = Sections(demos, rank_signals(demos), gather_laws(), (comparisons.sparse(), small_picture()), study)
     path = tmp_path_factory.mktemp("page") / "report.html"
     path.write_text(render(contents), encoding="utf-8")
     return path.as_uri()

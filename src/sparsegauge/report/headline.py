@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 import numpy as np
 
 from .._arrays import Array
 from ..signals import REPRESENTATIONS
-from .demo_ranks import Ranking
-from .demo_signals import DemoSignal
+from .measured_signals import MeasuredSignal
+from .rankings import Ranking
 
 ORDER = 2.0
 DOMINANT_MEAN = 0.5  # share of the energy that the mean has
@@ -20,27 +19,20 @@ FEW_LEVELS = 32  # different values of a long signal
 LONG = 1000
 
 
-@dataclass(frozen=True)
-class Headline:
-    """Sentences for the top of the page."""
-
-    sentences: tuple[str, ...]
-
-
 def summarise_signals(
-    signals: Sequence[DemoSignal], rankings: Sequence[Ranking], missing: Sequence[int] = ()
-) -> Headline:
-    """Return what a reader in a hurry should know."""
+    signals: Sequence[MeasuredSignal], rankings: Sequence[Ranking], missing: Sequence[int] = ()
+) -> tuple[str, ...]:
+    """Return the sentences that a reader in a hurry should see."""
     odd = [
         f"{signal.name}: {fact}"
         for k, signal in enumerate(signals)
         for fact in find_oddities(signal.values, missing[k] if k < len(missing) else 0)
     ]
     strange = f"Odd: {'; '.join(odd)}." if odd else "Nothing odd was found in the samples."
-    return Headline((_who(signals, rankings[0]), _where(signals), strange))
+    return _who(signals, rankings[0]), _where(signals), strange
 
 
-def _who(signals: Sequence[DemoSignal], ranking: Ranking) -> str:
+def _who(signals: Sequence[MeasuredSignal], ranking: Ranking) -> str:
     """Say which signal is the sparsest by its samples, and how many metrics agree."""
     if len(signals) == 1:
         signal = signals[0]
@@ -57,7 +49,7 @@ def _who(signals: Sequence[DemoSignal], ranking: Ranking) -> str:
     )
 
 
-def _where(signals: Sequence[DemoSignal]) -> str:
+def _where(signals: Sequence[MeasuredSignal]) -> str:
     """Say which representation makes the signals sparsest."""
     wins = {label: [s.name for s in signals if label in s.sparsest(ORDER)] for label in REPRESENTATIONS}
     words = {"samples": "as samples", "DCT": "in cosines (DCT)", "wavelet": "in wavelets"}

@@ -12,7 +12,7 @@ from ..recovery.demos import random_sums, recover_picture
 from ..recovery.quality import psnr, relative_error, snr
 from ..signals import REPRESENTATIONS
 from .comparisons import MINIMUM_NORM, OURS, Attempt, Comparison
-from .demo_signals import DemoSignal
+from .measured_signals import MeasuredSignal
 
 KEPT = 0.25  # sums per sample
 LONGEST_PIECE = 512
@@ -23,17 +23,17 @@ SEED = 0
 WORDS = {"DCT": "cosines (DCT)", "wavelet": "wavelets (db4)", "samples": "its samples"}
 
 
-def recover_own(signals: Sequence[DemoSignal]) -> tuple[Comparison, ...]:
+def recover_own(signals: Sequence[MeasuredSignal]) -> tuple[Comparison, ...]:
     """Recover the first few signals, each from a quarter as many random sums as it has samples."""
     return tuple(recover_signal_or_picture(signal) for signal in signals[:MOST_RECOVERED])
 
 
-def recover_signal_or_picture(signal: DemoSignal) -> Comparison:
+def recover_signal_or_picture(signal: MeasuredSignal) -> Comparison:
     """Recover the piece of a signal with the most energy, or the middle of a picture."""
     return _picture(signal) if signal.values.ndim == 2 else _piece(signal)
 
 
-def _piece(signal: DemoSignal) -> Comparison:
+def _piece(signal: MeasuredSignal) -> Comparison:
     truth, first = busiest_piece(signal.values, LONGEST_PIECE)
     label = max(REPRESENTATIONS, key=lambda name: gds(REPRESENTATIONS[name](truth), ORDER))
     sums = random_sums(truth, KEPT, REPRESENTATIONS[label], SEED)
@@ -60,7 +60,7 @@ def _piece(signal: DemoSignal) -> Comparison:
     )
 
 
-def _picture(signal: DemoSignal) -> Comparison:
+def _picture(signal: MeasuredSignal) -> Comparison:
     rows, columns = (slice((side - cut) // 2, (side + cut) // 2) for side, cut in _middle(signal.values.shape))
     truth = signal.values[rows, columns]
     shown = recover_picture(signal.name, truth, KEPT, SEED)

@@ -14,8 +14,8 @@ from ..plots.charts import decay_chart, profile_chart, thumbnail, time_chart
 from ..plots.svg import LINES
 from ..signals import REPRESENTATIONS
 from .comparisons import draw_comparison
-from .demo_signals import TABLE_ORDERS, DemoSignal
 from .environment import TEMPLATES
+from .measured_signals import TABLE_ORDERS, MeasuredSignal
 from .sections import Sections
 
 OFFSET_EXAMPLE = "aero"  # bright throughout, so its mean hides most of what differs
@@ -77,7 +77,7 @@ def _hash(script: str) -> str:
     return "sha256-" + base64.b64encode(hashlib.sha256(script.encode("utf-8")).digest()).decode("ascii")
 
 
-def _count_wins(signals: Sequence[DemoSignal]) -> dict[float, dict[str, int]]:
+def _count_wins(signals: Sequence[MeasuredSignal]) -> dict[float, dict[str, int]]:
     """Count, for each order of the table, how many signals each representation makes the sparsest."""
     return {
         order: {label: sum(label in signal.sparsest(order) for signal in signals) for label in REPRESENTATIONS}

@@ -13,14 +13,14 @@ from ..errors import InvalidInput, StudyWarning
 from ..profiles import OverTime, measure_over_time
 from ..study.summary import SHIPPED, shipped, summarise
 from ..vibration.band_map import BandMap, band_map
-from . import demo_signals
+from . import measured_signals
 from .comparisons import Comparison, compare_solvers
-from .demo_ranks import Ranking, rank_demos
-from .demo_signals import DemoSignal
-from .headline import Headline, summarise_signals
+from .headline import summarise_signals
 from .laws import Laws, gather_laws
+from .measured_signals import MeasuredSignal
 from .own_recoveries import recover_own
 from .own_signals import OwnSignal, read_signals
+from .rankings import Ranking, rank_signals
 from .study_view import StudyView, view_study
 
 Progress = Callable[[str], None]
@@ -46,12 +46,12 @@ STEPS = {
 class Sections:
     """The data of the sections; a section without data is left out of the page."""
 
-    signals: list[DemoSignal] = field(default_factory=list)
+    signals: list[MeasuredSignal] = field(default_factory=list)
     rankings: tuple[Ranking, ...] = ()
     laws: Laws | None = None
     recoveries: tuple[Comparison, ...] = ()
     study: StudyView | None = None
-    summary: Headline | None = None
+    summary: tuple[str, ...] = ()
     over_time: tuple[OverTime, ...] = ()
     band_maps: dict[str, BandMap] = field(default_factory=dict)
     notes: tuple[str, ...] = ()
@@ -61,9 +61,9 @@ class Sections:
 def gather_demos(*, progress: Progress = ignore) -> Sections:
     """Return the page about the demo signals: measured, ranked, and recovered from few measurements."""
     progress("signals")
-    signals = demo_signals.measure_demos()
+    signals = measured_signals.measure_demos()
     progress("ranking")
-    rankings = rank_demos(signals)
+    rankings = rank_signals(signals)
     progress("recoveries")
     recoveries = compare_solvers()
     over_time = _over_time(signals, [None] * len(signals))
@@ -79,10 +79,11 @@ def gather_files(paths: Sequence[str], *, progress: Progress = ignore) -> Sectio
     own = read_signals(paths, note=notes.append)
     progress("signals")
     signals = [
-        demo_signals.measure_values(signal.name, signal.description, signal.values, intervals=True) for signal in own
+        measured_signals.measure_values(signal.name, signal.description, signal.values, intervals=True)
+        for signal in own
     ]
     progress("ranking")
-    rankings = rank_demos(signals)
+    rankings = rank_signals(signals)
     progress("recoveries")
     recoveries = recover_own(signals)
     return Sections(
@@ -122,7 +123,7 @@ def map_bands(signals: Sequence[OwnSignal]) -> dict[str, BandMap]:
     return found
 
 
-def _over_time(signals: Sequence[DemoSignal], rates: Sequence[float | None]) -> tuple[OverTime, ...]:
+def _over_time(signals: Sequence[MeasuredSignal], rates: Sequence[float | None]) -> tuple[OverTime, ...]:
     measured = (measure_over_time(s.name, s.values, rate) for s, rate in zip(signals, rates, strict=True))
     return tuple(trace for trace in measured if trace is not None)
 

@@ -1,4 +1,4 @@
-"""Measure the demo signals in three representations: plain data for the page."""
+"""Measure signals, the demos or one's own, in three representations: plain data for the page."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ TABLE_ORDERS = (1, 2, 4)
 
 
 @dataclass(frozen=True)
-class DemoSignal:
+class MeasuredSignal:
     """What the page says of one signal; `profiles` and `decays` have one entry per representation.
 
     `intervals` are the confidence intervals of the samples' profile by order, where they were asked for.
@@ -36,7 +36,7 @@ class DemoSignal:
 
 def measure_demos(
     names: Iterable[str] = tuple(DEMOS), *, progress: Callable[[str], None] | None = None
-) -> list[DemoSignal]:
+) -> list[MeasuredSignal]:
     """Measure demo signals; `progress` is called with the name of each before it is measured."""
     results = []
     for name in names:
@@ -46,19 +46,19 @@ def measure_demos(
     return results
 
 
-def measure(name: str) -> DemoSignal:
+def measure(name: str) -> MeasuredSignal:
     """Measure one demo signal in every representation."""
     return measure_values(name, DEMOS[name], demo(name))
 
 
-def measure_values(name: str, description: str, values: Array, *, intervals: bool = False) -> DemoSignal:
+def measure_values(name: str, description: str, values: Array, *, intervals: bool = False) -> MeasuredSignal:
     """Measure a signal in every representation; its sides can be halved.
 
     `intervals` asks for confidence intervals of the samples. A picture, with neighbours in two dimensions, has none.
     Nor have coefficients of a transform: each of them has a size of its own.
     """
     coefficients = {label: transform(values) for label, transform in REPRESENTATIONS.items()}
-    return DemoSignal(
+    return MeasuredSignal(
         name=name,
         description=description,
         values=values,

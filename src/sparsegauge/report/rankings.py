@@ -14,7 +14,7 @@ from ..criteria.stored import stored_audit
 from ..metrics.catalogue import METRICS
 from ..metrics.metric import Metric
 from ..signals import REPRESENTATIONS
-from .demo_signals import DemoSignal
+from .measured_signals import MeasuredSignal
 
 REFERENCE = "gds"  # what the others' ranks are compared with: S_2
 ENTERS = {"P4": "scale", "P6": "length"}  # what a metric that breaks the criterion depends on
@@ -76,17 +76,17 @@ class Ranking:
         return tuple(row.metric for row in rows if row.ranks.count(1) != 1)
 
 
-def rank_demos(demos: Sequence[DemoSignal]) -> tuple[Ranking, ...]:
+def rank_signals(signals: Sequence[MeasuredSignal]) -> tuple[Ranking, ...]:
     """Rank the signals by all metrics at their default parameters, in each representation."""
-    return tuple(_ranking(label, demos) for label in REPRESENTATIONS)
+    return tuple(_ranking(label, signals) for label in REPRESENTATIONS)
 
 
-def _ranking(representation: str, demos: Sequence[DemoSignal]) -> Ranking:
-    coefficients = [REPRESENTATIONS[representation](demo.values) for demo in demos]
+def _ranking(representation: str, signals: Sequence[MeasuredSignal]) -> Ranking:
+    coefficients = [REPRESENTATIONS[representation](signal.values) for signal in signals]
     values = {name: _sparsities(metric, coefficients) for name, metric in METRICS.items()}
     rows = [_row(metric, values[name], values[REFERENCE]) for name, metric in METRICS.items()]
     rows.sort(key=lambda row: -row.agreement if math.isfinite(row.agreement) else math.inf)
-    return Ranking(representation, tuple(demo.name for demo in demos), tuple(rows))
+    return Ranking(representation, tuple(signal.name for signal in signals), tuple(rows))
 
 
 def _sparsities(metric: Metric, coefficients: Sequence[Array]) -> Array:
