@@ -217,6 +217,7 @@ class Dispatcher:
         self.failed = self.store.failures.describe()
         text = f"{self._describe(batch[0])}: {DIED}; it is marked as failed: {RETRY}"
         warnings.warn(text, StudyWarning, stacklevel=2)
+        self._report()
 
     def _look_for_workers(self) -> None:
         """Say once that a cluster has no workers."""
