@@ -20,6 +20,7 @@ import traceback
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
@@ -180,13 +181,18 @@ def is_writing(store: Path) -> bool:
     return any(True for place in (store, store / "results", store / "timings") for _ in place.glob(".*.tmp"))
 
 
+def undisturbed(study: sg.Study, folder: Path) -> Any:
+    """Return the table of the study when nothing goes wrong."""
+    sg.run_study(study, folder / "whole")
+    return sg.load_study(folder / "whole")
+
+
 def kill_inside_writes(count: int, seed: int) -> Score:
     """Kill a driver in the middle of a write, some of them again and again; the table has to come out the same."""
     score, dice = Score("kill -9 of a driver inside a write"), random.Random(seed)
     study = sg.Study.from_dict(STUDY)
     with tempfile.TemporaryDirectory() as folder:
-        sg.run_study(study, Path(folder) / "whole")
-        table = sg.load_study(Path(folder) / "whole")
+        table = undisturbed(study, Path(folder))
         for i in range(count):
             store, hit = Path(folder) / f"store {i // 3}", False
             with drive(store, delay=0.02) as driver:
@@ -215,8 +221,7 @@ def change_the_clock(count: int, seed: int) -> Score:
     score, dice = Score("clocks that jump while a study runs"), random.Random(seed)
     study = sg.Study.from_dict(STUDY)
     with tempfile.TemporaryDirectory() as folder:
-        sg.run_study(study, Path(folder) / "whole")
-        table = sg.load_study(Path(folder) / "whole")
+        table = undisturbed(study, Path(folder))
         for i in range(count):
             store = Path(folder) / f"store {i}"
             with drive(store, jump=dice.choice([1.0, 3600.0, 3.2e8])) as driver:
@@ -235,8 +240,7 @@ def kill_workers(count: int, seed: int) -> Score:
     score, dice = Score("kill -9 of a Dask worker"), random.Random(seed)
     study = sg.Study.from_dict(STUDY | {"repeats": 40, "solver": {"name": "SPSA", "iterations": 300}})
     with tempfile.TemporaryDirectory() as folder:
-        sg.run_study(study, Path(folder) / "whole")
-        table = sg.load_study(Path(folder) / "whole")
+        table = undisturbed(study, Path(folder))
         for i in range(count):
             with (
                 LocalCluster(n_workers=2, threads_per_worker=1, dashboard_address=None) as cluster,

@@ -13,7 +13,7 @@ import numpy as np
 from numpy.lib.array_utils import normalize_axis_index
 from numpy.typing import NDArray
 
-from ._arrays import Array, check_choice, check_order
+from ._arrays import Array, check_choice
 from ._arrays.reductions import CENTERS
 from ._arrays.signal_rows import NAN_POLICIES
 from .errors import InvalidInput
@@ -23,18 +23,15 @@ from .metrics.catalogue import METRICS
 from .metrics.error_bars import confidence_interval
 from .metrics.gds import gds_profile
 from .metrics.streamed import find_needs
-from .profiles import MAP_ORDERS, Drawing, Map, Trace, compute_curves
+from .profiles import MAP_ORDERS, MOST_LINES, Drawing, Map, Trace, compute_curves
 from .signals import check_transform, stream_windows, transform
 
-DEFAULT_ORDERS = "1,2,4"
 VALUES_PER_BATCH = 1 << 20  # windows overlap, and metrics copy them
 LARGEST_LOADED = 1 << 28  # bytes of a file: larger ones are measured piece by piece, where that gives the same
 MOST_LOOKED_AT = 64  # signals whose offsets are noted
 EVEN_STEPS = 1e-6  # how much the steps of time may differ, relative to them: times are rounded
 DOMINANT_MEAN = 2.0  # standard deviations
-MOST_DRAWN = 8  # signals; nobody could tell more lines apart
 STANDARD_INPUT = "standard input"
-MOST_DIMENSIONS = 64  # of a NumPy array
 
 Say = Callable[[str], None]
 Axis = int | Literal["none", "usual"]
@@ -122,91 +119,6 @@ class Measurement:
     intervals: Array | None = None
 
 
-def parse_measures(
-    metrics: list[str] | None, orders: str | None, every: bool, parameters: list[str] | None = None
-) -> list[Measure]:
-    """Return one measure per named metric, with the parameters that it has, and for gds one per order."""
-    if every and metrics:
-        raise InvalidInput("--all has every metric already; leave out --metric, or --all")
-    names = list(METRICS) if every else [METRICS.find(name).name for name in metrics or ["gds"]]
-    if orders is not None and "gds" not in names:
-        raise InvalidInput(f"--order is for gds, and the metrics are {', '.join(names)}; add --metric gds")
-    given = _parameters(parameters or [], names)
-    measures = []
-    for name in dict.fromkeys(names):
-        if name == "gds":
-            measures += [Measure(name, {"order": p}) for p in _orders(DEFAULT_ORDERS if orders is None else orders)]
-        else:
-            own = {key: value for key, value in given.items() if key in METRICS[name].parameters}
-            measures.append(Measure(name, METRICS[name].check(own)))
-    return measures
-
-
-def _parameters(texts: list[str], names: list[str]) -> dict[str, float]:
-    """Return the parameters from texts such as "q=3", each of which one of the metrics must have."""
-    found = {}
-    known = {name for metric in names for name in METRICS[metric].parameters if name != "order"}
-    for text in texts:
-        name, _, number = text.partition("=")
-        try:
-            found[name.strip()] = float(number)
-        except ValueError as error:
-            raise InvalidInput(f"--parameter takes a name and a number, such as q=3, got {text!r}") from error
-        if name.strip() not in known:
-            listed = ", ".join(sorted(known)) or "none"
-            raise InvalidInput(f"no metric that was asked for has a parameter {name.strip()!r}; there are: {listed}")
-    return found
-
-
-def _orders(text: str) -> list[float]:
-    try:
-        return list(dict.fromkeys(check_order(float(part)) for part in text.split(",")))
-    except InvalidInput:
-        raise
-    except ValueError as error:
-        raise InvalidInput(f"--order takes numbers with commas between them, such as 1,2,4, got {text!r}") from error
-
-
-def parse_axis(text: str | None) -> Axis:
-    """Return a dimension, "none" to flatten, or "usual", the default of the kind of file."""
-    if text is None:
-        return "usual"
-    if text.strip().lower() == "none":
-        return "none"
-    try:
-        axis = int(text)
-    except ValueError as error:
-        raise InvalidInput(f"--axis takes a whole number, or none to flatten, got {text!r}") from error
-    if abs(axis) > MOST_DIMENSIONS:
-        raise InvalidInput(f"--axis is a dimension of an array, which has at most {MOST_DIMENSIONS}, got {text}")
-    return axis
-
-
-def parse_length(option: str, text: str) -> Length:
-    """Return a number of samples from "1024", or a time from "0.5s" or "20ms"."""
-    written = text.strip().lower()
-    for ending, unit in (("ms", 1e-3), ("s", 1.0)):
-        if written.endswith(ending):
-            seconds = _number(option, text, written.removesuffix(ending)) * unit
-            if not 0 < seconds < math.inf:
-                raise InvalidInput(f"{option} must be a positive time, got {text!r}")
-            return Seconds(seconds)
-    samples = _number(option, text, written)
-    if samples < 1 or samples != int(samples):
-        raise InvalidInput(f"{option} must be a whole number of at least 1, or a time such as 0.5s, got {text!r}")
-    return int(written) if written.isdigit() else int(samples)
-
-
-def _number(option: str, text: str, digits: str) -> float:
-    try:
-        number = float(digits)
-    except ValueError as error:
-        raise InvalidInput(f"{option} takes samples, such as 1024, or a time, such as 0.5s, got {text!r}") from error
-    if not math.isfinite(number):
-        raise InvalidInput(f"{option} takes samples, such as 1024, or a time, such as 0.5s, got {text!r}")
-    return number
-
-
 def _count_samples(label: str, option: str, length: Length, rate: float | None) -> int:
     if isinstance(length, int):
         return length
@@ -265,7 +177,7 @@ def _measure_contents(
     rows = _rows(transform(_centred(array, axis, request), request.transform, axis=axis), axis)
     show(f"measuring {label}")
     values = _values(rows, request)
-    drawn = zip(signals, rows[: MOST_DRAWN + 1] if request.curves else [], strict=False)
+    drawn = zip(signals, rows[: MOST_LINES + 1] if request.curves else [], strict=False)
     drawings: list[Drawing] = [
         compute_curves(_title(label, name), row, intervals=request.interval) for name, row in drawn
     ]
@@ -405,7 +317,7 @@ def _measure_windows(label: str, contents: Contents, axis: int | None, request: 
         if request.interval:
             intervals.append(_intervals(coefficients, request))
         if request.curves and any(measure.metric == "gds" for measure in request.measures):
-            profiles.append(gds_profile(coefficients[: MOST_DRAWN + 1], MAP_ORDERS, nan_policy=request.nan_policy))
+            profiles.append(gds_profile(coefficients[: MOST_LINES + 1], MAP_ORDERS, nan_policy=request.nan_policy))
         starts.append(start + hop * np.arange(batch.shape[1]))
         show(f"measuring {label}: {samples:,} samples")
     if not starts:
@@ -428,7 +340,7 @@ def _drawings(measurement: Measurement, profiles: list[Array], rate: float | Non
     """Yield one map per signal where S_p was asked for, and one trace per other metric."""
     assert measurement.starts is not None
     middles = measurement.starts + 0.5 * np.float64(measurement.n)
-    titles = [_title(measurement.file, name) for name in measurement.signals[: MOST_DRAWN + 1]]
+    titles = [_title(measurement.file, name) for name in measurement.signals[: MOST_LINES + 1]]
     if profiles:
         maps = np.concatenate(profiles, axis=-1)
         yield from (Map(title, middles, maps[:, i], rate) for i, title in enumerate(titles))

@@ -18,6 +18,7 @@ from .metrics.gds import gds, gds_profile
 ORDERS = (1, 1.2, 1.4, 1.6, 1.8, 2, 2.25, 2.5, 2.75, 3, 3.5, 4, 5, 6, 8, 10, 12, 14, 16, 18, 20)
 INTERVAL_ORDERS = (1, 2, 4)  # of higher orders a few coefficients decide, whose error a signal cannot tell
 MAP_ORDERS = (1, 2, 3, 4, 6, 8, 12, 16, 20)
+MOST_LINES = 8  # of a plot; nobody could tell more of them apart
 WINDOWS_PER_SIGNAL = 100  # about
 SHORTEST_WINDOW = 32
 FEWEST_WINDOWS = 8

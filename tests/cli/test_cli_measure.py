@@ -557,7 +557,7 @@ def test_signals_that_are_zero_or_too_many_are_drawn_as_well_as_can_be(run):
     np.save("x.npy", np.vstack([np.zeros(64), np.ones((9, 64))]))
     for options in ([], ["--window", "16"]):
         code, _, err = run("x.npy", "--plot", "x.svg", *options)
-        assert (code, err) == (0, f"sparsegauge: the plot shows the first {sparsity.MOST_SIGNALS} signals\n")
+        assert (code, err) == (0, f"sparsegauge: the plot shows the first {profiles.MOST_LINES} signals\n")
 
 
 def test_a_map_of_many_windows_is_averaged(run):

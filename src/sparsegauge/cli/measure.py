@@ -118,7 +118,7 @@ def measure(
     Exit codes: 0 all files were measured, 1 some could not be (the others are printed), 2 bad usage, or none could be.
     """
     from ..errors import InvalidInput
-    from ..measurements import parse_measures
+    from .measure_options import parse_measures
 
     if as_json + as_csv + (output is not None) > 1:
         raise InvalidInput("--json, --csv and --output are ways to give the same; choose one")
@@ -178,7 +178,8 @@ def _request(
     center: Any,
 ) -> Request:
     from ..errors import InvalidInput
-    from ..measurements import Request, parse_axis, parse_length
+    from ..measurements import Request
+    from .measure_options import parse_axis, parse_length
 
     if hop is not None and window is None:
         raise InvalidInput("--hop is the way from a window to the next; add --window")

@@ -11,7 +11,7 @@ from typing import Any
 from .._arrays import Array
 from ..metrics.catalogue import METRICS
 from ..plots.sparsity import escape
-from ..plots.style import panels
+from ..plots.style import panels, to_file
 from .drawings import DASHES, LOWERS, QUIET, RAISES
 from .model import ShownCoefficients, contributions
 from .signal_views import MOST_PIXELS, outline, shrink
@@ -57,7 +57,6 @@ def results_csv(shown: Reading) -> str:
 
 def plot_png(shown: Reading) -> bytes:
     """Return the signal, its coefficients, their contributions and the sparsity over the order as one picture."""
-    file = io.BytesIO()
     with panels(2, 2, 4.6, 2.9) as (figure, axes):
         sparsity = shown.coefficients.sparsity(shown.order)
         shares = contributions(shown.coefficients.values, shown.order, sparsity)
@@ -66,8 +65,7 @@ def plot_png(shown: Reading) -> bytes:
         _draw_coefficients(axes[0, 1], shown.coefficients, shares)
         _draw_bars(axes[1, 0], shown.coefficients, shares)
         _draw_profiles(axes[1, 1], shown, sparsity)
-        figure.savefig(file, format="png", dpi=150, metadata={"Software": "sparsegauge"})
-    return file.getvalue()
+        return to_file(figure, "png")
 
 
 def _draw_signal(axes: Any, values: Array) -> None:

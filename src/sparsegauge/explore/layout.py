@@ -82,6 +82,23 @@ def attempt(place: Any, work: Callable[[], None]) -> None:
         complain(place, f"That did not work ({type(error).__name__}: {error}).")
 
 
+def take_dropped(dropper: Any, place: Any, take: Callable[[str, bytes], None]) -> None:
+    """Call `take` with the newest file, or complain; a drop zone also calls this when it lets go of a file."""
+    new = dropper.take()
+    if dropper.complaint:
+        complain(place, dropper.complaint)
+    elif new is not None:
+        attempt(place, lambda: take(*new))
+
+
+def choose_first(select: Any, options: Sequence[str], load: Callable[[], None]) -> None:
+    """Offer these options and choose the first; a choice of the same name as before is loaded, as no widget moves."""
+    again = select.value == options[0]
+    select.param.update(options=list(options), value=options[0])
+    if again:
+        load()
+
+
 def card(title: str, *content: Any) -> Any:
     """Make a titled piece of the page."""
     return pmui.Paper(

@@ -84,22 +84,13 @@ class SignalPanel:
         layout.attempt(self.message, self._show_order)
 
     def _read(self) -> None:
-        """Read the newest file; the drop zone also calls this when it lets go of one."""
-        new = self.file.take()
-        if self.file.complaint:
-            layout.complain(self.message, self.file.complaint)
-        elif new is not None:
-            layout.attempt(self.message, lambda: self._take(*new))
+        layout.take_dropped(self.file, self.message, self._take)
 
     def _take(self, name: str, data: bytes) -> None:
         """Add the signals of a file to the list, and show the first of them."""
         found = read_upload(data, name, max_mb=self.max_upload_mb)
         self.uploaded = _by_name(found)
-        first = next(iter(self.uploaded))
-        again = self.which.value == first
-        self.which.param.update(options=[*self.uploaded, *DEMOS], value=first)
-        if again:  # of the same name, so that nothing changed for the widget
-            self._load()
+        layout.choose_first(self.which, [*self.uploaded, *DEMOS], self._load)
 
     def _load(self) -> None:
         name, chosen = self.which.value, self.representation.value

@@ -20,6 +20,7 @@ import panel_material_ui as pmui
 from .._arrays import Array
 from ..errors import InvalidInput, SpeedWarning
 from ..plots.band_figures import draw_band_map
+from ..plots.style import to_file
 from ..vibration.band_map import BandMap, band_map
 from ..vibration.bearings import BEARINGS, BearingOrders
 from ..vibration.diagnosis import Diagnosis, diagnose
@@ -161,11 +162,7 @@ class VibrationPanel:
         layout.attempt(self.message, self._map)
 
     def _read(self) -> None:
-        new = self.file.take()
-        if self.file.complaint:
-            layout.complain(self.message, self.file.complaint)
-        elif new is not None:
-            layout.attempt(self.message, lambda: self._take(*new))
+        layout.take_dropped(self.file, self.message, self._take)
 
     def _take(self, name: str, data: bytes) -> None:
         """Add the records of a file to the list, and show the first of them."""
@@ -174,11 +171,7 @@ class VibrationPanel:
             name if one.signal is None else f"{name}, {one.signal}": VibrationRecord(one.samples, one.rate, one.rpm)
             for one in found
         }
-        first = next(iter(self.records))
-        again = self.which.value == first
-        self.which.param.update(options=[*self.records, *SIMULATED], value=first)
-        if again:  # of the same name, so that nothing changed for the widget
-            self._load()
+        layout.choose_first(self.which, [*self.records, *SIMULATED], self._load)
 
     def _load(self) -> None:
         """Fill in what is known of the chosen record, and map it if that is enough."""
@@ -270,13 +263,10 @@ class VibrationPanel:
 
     def _plot(self) -> Any:
         assert self.found is not None
-        file = io.BytesIO()
         number = self.band_numbers[self.band.value]
         figure = draw_band_map(self.found, rpm=self.rpm.value, orders=self.orders, band=self.found.bands[number])
-        figure.savefig(file, format="png", dpi=150, metadata={"Software": "sparsegauge"})
-        file.seek(0)
         self.plot.filename = "bands.png"
-        return file
+        return io.BytesIO(to_file(figure, "png"))
 
     def controls(self) -> Any:
         """Return the left column."""

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import io
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
@@ -16,7 +15,7 @@ from matplotlib.patches import Rectangle
 
 from ..vibration.bearings import BearingOrders
 from .sparsity import escape
-from .style import COLOURS, panels
+from .style import COLOURS, panels, to_file
 from .svg import chart, to_svg
 
 if TYPE_CHECKING:
@@ -68,10 +67,7 @@ def draw_surveys(surveys: Sequence[Survey], style: Mapping[str, Any] | None = No
 
 def make_picture(surveys: Sequence[Survey], kind: str) -> bytes:
     """Return the content of a picture file; `kind` is "png" or "svg"."""
-    file = io.BytesIO()
-    metadata = {"Date": None} if kind == "svg" else {"Software": "sparsegauge"}
-    draw_surveys(surveys).savefig(file, format=kind, dpi=150, metadata=metadata)
-    return file.getvalue()
+    return to_file(draw_surveys(surveys), kind)
 
 
 def _draw_evidence(figure: Figure, axes: Any, diagnosis: Diagnosis, found: BandMap | None = None) -> None:

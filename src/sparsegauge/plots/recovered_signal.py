@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import io
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -11,7 +10,7 @@ from matplotlib.figure import Figure
 
 from .._arrays import Array
 from ..recovery.tolerances import NOT_ZERO
-from .style import COLOURS, panels
+from .style import COLOURS, panels, to_file
 
 if TYPE_CHECKING:
     from ..recovery.result import Recoveries, Recovery
@@ -49,10 +48,7 @@ def draw_recoveries(found: Recoveries) -> Figure:
 
 def picture(found: Recovery | Recoveries, file_format: str) -> bytes:
     """Return the content of a picture file; `file_format` is "png" or "svg"."""
-    file = io.BytesIO()
-    metadata = {"Date": None} if file_format == "svg" else {"Software": "sparsegauge"}
-    found.plot().savefig(file, format=file_format, dpi=DPI, metadata=metadata)
-    return file.getvalue()
+    return to_file(found.plot(), file_format, DPI)
 
 
 def _draw_values(axes: Axes, x: Array, found: Recovery) -> None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import io
 from collections.abc import Callable, Sequence
 from typing import Any
 
@@ -12,13 +11,12 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
 from .._arrays import Array
-from ..profiles import MAP_ORDERS, ORDERS, Curves, Drawing, Map, Trace
+from ..profiles import MAP_ORDERS, MOST_LINES, ORDERS, Curves, Drawing, Map, Trace
 from .charts import BAR_WIDTH, SMALLEST_MAGNITUDE
-from .style import edges
+from .style import edges, to_file
 from .svg import STYLE, label_ticks
 
 BAR_STEP = 1.025  # from the bar of a line to that of the next, on the scale of the order
-MOST_SIGNALS = 8  # nobody could tell more lines apart
 MOST_TRACES = 6
 MOST_COLUMNS = 1200  # of a map; windows beyond are averaged
 WHITE_PAPER = {  # instead of the marker colours of svg.py, which only a page replaces
@@ -39,20 +37,17 @@ def select_drawings(drawings: Sequence[Drawing], note: Callable[[str], None]) ->
     """Return the drawings that fit into one plot; call `note` with what is left out."""
     traces = [drawing for drawing in drawings if isinstance(drawing, Trace)]
     others = [drawing for drawing in drawings if not isinstance(drawing, Trace)]
-    if len(others) > MOST_SIGNALS or any(len(trace.signals) > MOST_SIGNALS for trace in traces):
-        note(f"the plot shows the first {MOST_SIGNALS} signals")
+    if len(others) > MOST_LINES or any(len(trace.signals) > MOST_LINES for trace in traces):
+        note(f"the plot shows the first {MOST_LINES} signals")
     if len(traces) > MOST_TRACES:
         note(f"the plot shows the first {MOST_TRACES} of {len(traces)} metrics over time")
-    return [*others[:MOST_SIGNALS], *traces[:MOST_TRACES]]
+    return [*others[:MOST_LINES], *traces[:MOST_TRACES]]
 
 
 def make_picture(drawings: Sequence[Drawing], kind: str) -> bytes:
     """Return the content of a picture file on white paper; `kind` is "png" or "svg"."""
-    metadata = {"Date": None} if kind == "svg" else {"Software": "sparsegauge"}
-    file = io.BytesIO()
     with matplotlib.style.context(["default", STYLE | WHITE_PAPER]):
-        draw_sparsity(drawings).savefig(file, format=kind, dpi=150, metadata=metadata)
-    return file.getvalue()
+        return to_file(draw_sparsity(drawings), kind)
 
 
 def draw_sparsity(drawings: Sequence[Drawing]) -> Figure:
@@ -166,7 +161,7 @@ def _draw_map(axes: Axes, drawing: Map, limits: Sequence[tuple[float, float]]) -
 
 
 def _draw_trace(axes: Axes, trace: Trace) -> None:
-    middles, values = _average_columns(trace.middles, trace.values[:MOST_SIGNALS])
+    middles, values = _average_columns(trace.middles, trace.values[:MOST_LINES])
     for i, (signal, row) in enumerate(zip(trace.signals, values, strict=False)):
         # no dashes: a gap is a window that is all zero
         axes.plot(middles / (trace.rate or 1.0), row, label=escape(signal), color=COLOURS[i], linewidth=1.3)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import textwrap
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -44,6 +45,14 @@ def panels(
     with matplotlib.style.context(["default", STYLE if style is None else style]):
         figure = Figure(figsize=(width * columns + 0.7, height * rows + 0.6), layout="constrained")
         yield figure, figure.subplots(rows, columns, squeeze=False, **options)
+
+
+def to_file(figure: Figure, kind: str, dpi: int = 150) -> bytes:
+    """Return the content of a picture file; `kind` is "png" or "svg"."""
+    file = io.BytesIO()
+    metadata = {"Date": None} if kind == "svg" else {"Software": "sparsegauge"}
+    figure.savefig(file, format=kind, dpi=dpi, metadata=metadata)
+    return file.getvalue()
 
 
 def line(k: int) -> dict[str, Any]:
