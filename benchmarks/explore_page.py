@@ -1,12 +1,14 @@
 """How fast the interactive page answers, in Chromium: `python -m benchmarks.explore_page [ecg camera ...]`.
 
 A slider step is measured from the key press to the frame that shows the number and every chart that follows from it;
-choosing a signal, from the click on its name to the frame that shows it. Needs Chromium and `pip install playwright`.
-Markdown goes to standard output.
+choosing a signal, from the click on its name to the frame that shows it. Beside them, the processor time of a step, of
+the server and of all of Chromium's processes: that hardly depends on what else the machine does. Needs Chromium and
+`pip install playwright`. Markdown goes to standard output.
 """
 
 from __future__ import annotations
 
+import math
 import re
 import signal
 import subprocess
@@ -16,6 +18,7 @@ from contextlib import contextmanager
 from typing import Any
 
 import numpy as np
+import psutil
 
 STEPS = 30
 LIMITS = {"ecg": 150, "camera": 400}  # milliseconds for a step, on a machine that has nothing else to do
@@ -52,8 +55,8 @@ SETTLED = """([quiet]) => window.read > window.pressed && window.drawn >= window
 
 
 @contextmanager
-def serving() -> Iterator[str]:
-    """Start the page in a process of its own, and yield its URL."""
+def serving() -> Iterator[tuple[str, psutil.Process]]:
+    """Start the page in a process of its own, and yield its URL and the process."""
     command = [sys.executable, "-m", "sparsegauge", "explore", "--no-browser"]
     with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True) as process:
         assert process.stdout is not None
@@ -61,7 +64,7 @@ def serving() -> Iterator[str]:
             found = re.match(r"http://\S+", process.stdout.readline())
             if found is None:
                 raise SystemExit("the page did not start: sparsegauge explore --no-browser says why")
-            yield found.group()
+            yield found.group(), psutil.Process(process.pid)
         finally:
             process.send_signal(signal.SIGINT)
 
@@ -70,6 +73,17 @@ def wait(page: Any) -> float:
     """Wait until nothing is drawn any more; return the milliseconds from the key press or click to the last frame."""
     page.wait_for_function(SETTLED, arg=[QUIET])
     return float(page.evaluate("window.drawn - window.pressed"))
+
+
+def processor_times(server: psutil.Process) -> tuple[float, float]:
+    """Return the milliseconds that the server and Chromium have computed so far."""
+    browsers = [process for process in psutil.Process().children(recursive=True) if "chrom" in process.name()]
+    return _computed([server]), _computed(browsers)
+
+
+def _computed(processes: list[psutil.Process]) -> float:
+    spent = [process.cpu_times() for process in processes]
+    return 1000.0 * sum(times.user + times.system for times in spent)
 
 
 def choose(page: Any, name: str) -> float:
@@ -95,9 +109,9 @@ def step(page: Any) -> list[float]:
 def main(names: list[str]) -> None:
     from playwright.sync_api import sync_playwright
 
-    print("| signal | chosen in | step: median | 95th percentile | wanted |")
-    print("|---|--:|--:|--:|--:|")
-    with serving() as url, sync_playwright() as playwright:
+    print("| signal | chosen in | step: median | 95th percentile | wanted | computed by the server | by Chromium |")
+    print("|---|--:|--:|--:|--:|--:|--:|")
+    with serving() as (url, server), sync_playwright() as playwright:
         browser = playwright.chromium.launch(executable_path="/usr/bin/chromium", args=FLAGS, timeout=PATIENCE)
         context = browser.new_context(viewport={"width": 1280, "height": 900})
         context.set_default_timeout(PATIENCE)
@@ -108,11 +122,12 @@ def main(names: list[str]) -> None:
         choose(page, "bumps")
         for name in names:
             chosen = choose(page, name)
+            before = processor_times(server)
             times = step(page)
+            spent = [(after - start) / STEPS for start, after in zip(before, processor_times(server), strict=True)]
             middle, most = np.percentile(times, [50, 95])
-            print(
-                f"| {name} | {chosen:.0f} ms | {middle:.0f} ms | {most:.0f} ms | {LIMITS.get(name, '')} |", flush=True
-            )
+            cells = [chosen, middle, most, LIMITS.get(name, math.nan), *spent]
+            print(f"| {name} | " + " | ".join(f"{cell:.0f} ms" for cell in cells) + " |", flush=True)
         browser.close()
 
 

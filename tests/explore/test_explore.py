@@ -25,7 +25,7 @@ from threadpoolctl import threadpool_info, threadpool_limits
 import sparsegauge as sg
 from sparsegauge.cli import main
 from sparsegauge.explore import experiment, server, standing, upload
-from sparsegauge.explore.model import LONGEST, ORDERS, ShownCoefficients, checked, contributions
+from sparsegauge.explore.model import LONGEST, ORDERS, ShownCoefficients, bars, checked
 from sparsegauge.explore.signal_views import outline
 from sparsegauge.explore.soon import Soon
 from sparsegauge.signals import REPRESENTATIONS, dct
@@ -49,6 +49,12 @@ def slow_contributions(x, p):
     return found / (c.size * (c**p).sum())
 
 
+def contributions(x, order):
+    shown, found = ShownCoefficients(x, "samples"), np.empty(len(x))
+    found[shown.by_rank] = shown.shares(order)
+    return found
+
+
 @pytest.mark.parametrize("order", ORDERS_TRIED)
 @pytest.mark.parametrize("seed", range(3))
 def test_contributions_are_what_their_formula_says_and_add_up_to_the_sparsity(order, seed):
@@ -60,20 +66,19 @@ def test_contributions_are_what_their_formula_says_and_add_up_to_the_sparsity(or
 
 def test_contributions_do_not_depend_on_scale_and_do_not_overflow():
     x = random_signal(0)
-    np.testing.assert_allclose(contributions(1e200 * x, 20), contributions(x, 20), rtol=1e-9, atol=1e-15)
+    np.testing.assert_allclose(contributions(1e200 * x, 20.0), contributions(x, 20.0), rtol=1e-9, atol=1e-15)
 
 
 @pytest.mark.parametrize("n", [2, 3, 40, 1000])
 def test_bars_cover_every_rank_once_and_keep_the_sum(n):
     x = np.random.default_rng(n).standard_normal(n)
     now = ShownCoefficients(x, "samples")
-    shares = contributions(x, 2.5)
-    bars = now.bars(shares)
-    assert bars.left[0] == 1
-    assert bars.right[-1] == n + 1
-    assert (bars.left[1:] == bars.right[:-1]).all()
-    np.testing.assert_allclose(bars.total.sum(), sg.gds(x, 2.5), rtol=1e-11)
-    np.testing.assert_allclose(bars.total[0], shares[np.argmax(np.abs(x))])
+    drawn = bars(now.shares(2.5))
+    assert drawn.left[0] == 1
+    assert drawn.right[-1] == n + 1
+    assert (drawn.left[1:] == drawn.right[:-1]).all()
+    np.testing.assert_allclose(drawn.total.sum(), sg.gds(x, 2.5), rtol=1e-11)
+    np.testing.assert_allclose(drawn.total[0], contributions(x, 2.5)[np.argmax(np.abs(x))])
 
 
 def test_the_profile_is_gds_and_the_drawing_keeps_the_peaks():
@@ -83,6 +88,8 @@ def test_the_profile_is_gds_and_the_drawing_keeps_the_peaks():
     assert now.orders.tolist() == ORDERS.tolist()
     assert now.profile.tolist() == [sg.gds(x, p) for p in ORDERS]
     assert 3210 in now.peaks
+    assert now.peak_ranks[now.peaks == 3210] == 0
+    assert now.by_rank[now.peak_ranks].tolist() == now.peaks.tolist()
     assert (np.diff(now.peaks) > 0).all()
 
 

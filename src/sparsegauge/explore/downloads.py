@@ -13,7 +13,7 @@ from ..metrics.catalogue import METRICS
 from ..plots.sparsity import escape
 from ..plots.style import panels, to_file
 from .drawings import DASHES, LOWERS, QUIET, RAISES
-from .model import ShownCoefficients, contributions
+from .model import ShownCoefficients, bars
 from .signal_views import MOST_PIXELS, outline, shrink
 
 COLUMNS = ("signal", "representation", "metric", "order", "value", "percent_of_references_that_are_less_sparse")
@@ -59,11 +59,11 @@ def plot_png(shown: Reading) -> bytes:
     """Return the signal, its coefficients, their contributions and the sparsity over the order as one picture."""
     with panels(2, 2, 4.6, 2.9) as (figure, axes):
         sparsity = shown.coefficients.sparsity(shown.order)
-        shares = contributions(shown.coefficients.values, shown.order, sparsity)
+        shares = shown.coefficients.shares(shown.order)
         figure.suptitle(f"{escape(shown.name)}, {shown.representation}: $S_{{{shown.order:g}}}$ = {sparsity:.4f}")
         _draw_signal(axes[0, 0], shown.values)
         _draw_coefficients(axes[0, 1], shown.coefficients, shares)
-        _draw_bars(axes[1, 0], shown.coefficients, shares)
+        _draw_bars(axes[1, 0], shares)
         _draw_profiles(axes[1, 1], shown, sparsity)
         return to_file(figure, "png")
 
@@ -79,17 +79,18 @@ def _draw_signal(axes: Any, values: Array) -> None:
 
 
 def _draw_coefficients(axes: Any, shown: ShownCoefficients, shares: Array) -> None:
-    for colour, chosen in ((RAISES, shares[shown.peaks] > 0), (LOWERS, shares[shown.peaks] <= 0)):
+    raises = shares[shown.peak_ranks] > 0
+    for colour, chosen in ((RAISES, raises), (LOWERS, ~raises)):
         places = shown.peaks[chosen]
         axes.vlines(places, 0, shown.values[places], color=colour, linewidth=0.9)
     axes.set(xlabel="position", ylabel="coefficient")
     axes.set_title("Coefficients", loc="left")
 
 
-def _draw_bars(axes: Any, shown: ShownCoefficients, shares: Array) -> None:
-    bars = shown.bars(shares)
-    colours = [RAISES if total >= 0 else LOWERS for total in bars.total]
-    axes.bar(bars.left, bars.total, bars.right - bars.left, align="edge", color=colours, edgecolor="white")
+def _draw_bars(axes: Any, shares: Array) -> None:
+    drawn = bars(shares)
+    colours = [RAISES if total >= 0 else LOWERS for total in drawn.total]
+    axes.bar(drawn.left, drawn.total, drawn.right - drawn.left, align="edge", color=colours, edgecolor="white")
     axes.set(xscale="log", xlabel="rank of the magnitude, largest first", ylabel="share of $S_p$")
     axes.set_title("What each contributes", loc="left")
 

@@ -13,7 +13,8 @@ from numpy.typing import NDArray
 
 from .._arrays import Array
 from ..errors import InvalidInput
-from ..metrics.gds import gds, gds_gradient, gds_profile
+from ..metrics._slopes import distance_slopes
+from ..metrics.gds import gds, gds_profile
 from ..signals import DEMOS, REPRESENTATIONS, demo
 
 ORDERS = np.unique(np.concatenate([np.arange(1, 3, 0.25), np.arange(3, 8, 0.5), np.arange(8, 20.5)]))
@@ -91,20 +92,21 @@ def coefficients(values: Array, representation: str) -> Array:
     return np.asarray(REPRESENTATIONS[representation](values)).ravel()
 
 
-def contributions(c: Array, order: float, sparsity: float | None = None) -> Array:
-    r"""Return what each coefficient contributes to S_p; they add up to S_p, and some are negative.
+def contributions(c: Array, order: float) -> Array:
+    r"""Return what each of these magnitudes, in ascending order, contributes to S_p; they add up to S_p.
 
     .. math:: s_k = \frac{c_k}{N \sum c^p} \left( \sum_{i: c_i < c_k} (c_k - c_i)^{p-1}
               - \sum_{j: c_j > c_k} (c_j - c_k)^{p-1} \right)
 
-    with c the magnitudes. It is (c_j - c_i)^p = c_j (c_j - c_i)^(p-1) - c_i (c_j - c_i)^(p-1), summed over all pairs
-    and sorted by coefficient: a coefficient gains by those below it and loses by those above. By the gradient,
-    s_k = x_k dS_p/dx_k / p + S_p c_k^p / sum c^p. `sparsity` is S_p, where it is known.
+    It is (c_j - c_i)^p = c_j (c_j - c_i)^(p-1) - c_i (c_j - c_i)^(p-1), summed over all pairs and sorted by
+    coefficient: a coefficient gains by those below it and loses by those above.
     """
-    x = c / np.abs(c).max()  # powers of the largest could overflow
-    powers = np.abs(x) ** order
-    total = float(gds(x, order)) if sparsity is None else sparsity
-    return np.asarray(x * gds_gradient(x, order) / order + total * powers / powers.sum())
+    zeros = int(np.searchsorted(c, 0.0, side="right"))
+    x = c[zeros:] / (2 * c[-1])  # powers of the largest could overflow
+    slopes = zeros * x ** (order - 1) + distance_slopes(x, order - 1)
+    shares = np.zeros(c.size)
+    shares[zeros:] = x * slopes / (c.size * (x**order).sum())
+    return shares
 
 
 @dataclass(frozen=True)
@@ -153,11 +155,28 @@ class ShownCoefficients:
         magnitudes = np.abs(self.values)
         return np.array([a + int(np.argmax(magnitudes[a:b])) for a, b in itertools.pairwise(edges)])
 
+    @functools.cached_property
+    def peak_ranks(self) -> NDArray[np.int64]:
+        """Return the rank of each of `peaks`, from 0 for the largest magnitude."""
+        ranks = np.empty(self.values.size, np.int64)
+        ranks[self.by_rank] = np.arange(self.values.size)
+        return ranks[self.peaks]
+
+    @functools.cached_property
+    def ascending(self) -> Array:
+        """Return the magnitudes, sorted."""
+        return np.asarray(np.abs(self.values)[self.by_rank[::-1]])
+
     def sparsity(self, order: float) -> float:
         """Return S_p, as `sparsegauge.gds` gives it."""
         return float(gds(self.values, order))
 
-    def bars(self, shares: Array) -> Bars:
-        """Return `contributions` by rank: the largest coefficients one by one, then more and more of them together."""
-        edges = np.unique(np.geomspace(1, shares.size + 1, MOST_BARS + 1).round().astype(np.int64))
-        return Bars(edges[:-1], edges[1:], np.add.reduceat(shares[self.by_rank], edges[:-1] - 1))
+    def shares(self, order: float) -> Array:
+        """Return `contributions` by rank, from the largest magnitude down."""
+        return contributions(self.ascending, order)[::-1]
+
+
+def bars(shares: Array) -> Bars:
+    """Return contributions by rank: the largest coefficients one by one, then more and more of them together."""
+    edges = np.unique(np.geomspace(1, shares.size + 1, MOST_BARS + 1).round().astype(np.int64))
+    return Bars(edges[:-1], edges[1:], np.add.reduceat(shares, edges[:-1] - 1))

@@ -73,12 +73,12 @@ def warm_up() -> None:
     """Compile and measure what every page needs, before there is one."""
     import numpy as np
 
-    from .model import ShownCoefficients, contributions, demo_signal
+    from .model import ShownCoefficients, demo_signal
     from .standing import gds_standing, standings
 
     now = ShownCoefficients(demo_signal("ecg").values, "wavelet")
     for order in (1.0, 2.0, 2.5, 3.0):
-        contributions(now.values, order)
+        now.shares(order)
         gds_standing(now.values, order)
     standings(now.values)
     assert np.isfinite(now.profile).all()

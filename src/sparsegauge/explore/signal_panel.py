@@ -19,7 +19,7 @@ from ..errors import InvalidInput
 from ..signals import DEMOS, REPRESENTATIONS
 from . import drawings, layout
 from .downloads import Reading, plot_png, results_csv
-from .model import ShownCoefficients, Signal, contributions, demo_signal, shown_demo
+from .model import ShownCoefficients, Signal, bars, demo_signal, shown_demo
 from .signal_views import SignalView
 from .soon import Soon
 from .standing import demo_standings, sparsity_standing, standings
@@ -125,11 +125,11 @@ class SignalPanel:
     def _show_order(self) -> None:
         order, now = float(self.order.value), self.now
         sparsity = now.sparsity(order)
-        shares = contributions(now.values, order, sparsity)
+        shares = now.shares(order)
         standing = sparsity_standing(sparsity, order, self.this)
         with pn.io.hold(pn.state.curdoc):  # so that the browser draws once
-            self.coefficients.show(now.peaks, now.values[now.peaks], shares[now.peaks])
-            self.bars.show(now.bars(shares))
+            self.coefficients.show(now.peaks, now.values[now.peaks], shares[now.peak_ranks])
+            self.bars.show(bars(shares))
             self.profile.show_order(order, sparsity)
             self.ranking.show({**self.standings, THIS_ORDER: standing}, THIS_ORDER)
             self.reading.object = layout.reading(

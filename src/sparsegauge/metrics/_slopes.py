@@ -90,6 +90,25 @@ def distance_sums(c: Array, p: float) -> Array:
         return np.asarray(total * unit**p)
 
 
+def distance_slopes(c: Array, p: float) -> Array:
+    """Return sum_{i<k} (c_k - c_i)^p - sum_{j>k} (c_j - c_k)^p for every k of one sorted row, in [0, 1).
+
+    At p = 0 ties count for neither sum.
+    """
+    n = len(c)
+    if p == 0:
+        return np.asarray(np.searchsorted(c, c, side="left") + np.searchsorted(c, c, side="right") - n, np.float64)
+    if n == 1 or c[0] == c[-1]:
+        return np.zeros(n)
+    if _dispatch.is_whole(p):
+        sums, unit = _one_sided_sums(c, 0, n, _dispatch.binomials(int(p)))
+        total = sums[0] - sums[1, ::-1]
+    else:
+        total, unit = _real_sums(c, 0, n, p, -1.0)
+    with np.errstate(under="ignore"):
+        return np.asarray(total * unit**p)
+
+
 def _one_sided_sums(c: Array, low: int, high: int, table: Array) -> tuple[Array, float]:
     """Return the sums of distances to the left, and those to the right in reverse, and the unit of the distances."""
     unit = math.ldexp(1.0, kernels.range_exponent(c, low, high))
