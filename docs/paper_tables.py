@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from formula_text import set_formulas
+
 import sparsegauge as sg
 from sparsegauge.criteria.auditor import written
 
@@ -14,9 +16,9 @@ def claims() -> str:
     lines = ["| claim | where | verdict | instead |", "|---|---|---|---|"]
     for claim in sg.audit_paper():
         verdict = claim.verdict if claim.verdict == "true" else f"**{claim.verdict}**"
-        lines.append(f"| {escaped(claim.claim)} | {claim.place} | {verdict} | {escaped(claim.corrected)} |")
+        lines.append(f"| {written_out(claim.claim)} | {claim.place} | {verdict} | {written_out(claim.corrected)} |")
     details = ["", "<details><summary>The evidence, claim by claim</summary>", ""]
-    details += [f"- **{c.key}** ({c.verdict}): {escaped(c.evidence)}" for c in sg.audit_paper()]
+    details += [f"- **{c.key}** ({c.verdict}): {written_out(c.evidence)}" for c in sg.audit_paper()]
     return "\n".join([*lines, *details, "", "</details>"])
 
 
@@ -31,6 +33,12 @@ def witnesses() -> str:
             f"| {audit.parameters['order']:g} | {before} | {after} | {found['value_before']} | {found['value_after']} |"
         )
     return "\n".join(lines)
+
+
+def written_out(text: str) -> str:
+    """Return Markdown in which formulas are formulas, and nothing else is markup."""
+    pieces = set_formulas(text).split("$")  # formulas are every second one
+    return "$".join(piece if k % 2 else escaped(piece) for k, piece in enumerate(pieces))
 
 
 def escaped(text: str) -> str:
