@@ -123,8 +123,7 @@ def fuzz_readers(count: int, seed: int) -> Iterator[Score]:
         return [np.asarray(found.array()).sum() for found in open_file(path, limit=1 << 26)]
 
     for ending, content in SAMPLES.items():
-        share = max(1, count // 20) if ending == ".mat" else count  # each starts a process
-        yield fuzz(f"damaged {ending} files", content, f"x{ending}", read, share, seed)
+        yield fuzz(f"damaged {ending} files", content, f"x{ending}", read, count, seed)
 
 
 def fuzz_texts(count: int, seed: int) -> Iterator[Score]:

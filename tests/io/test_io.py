@@ -28,7 +28,7 @@ from PIL import Image
 import sparsegauge.io.file_contents as contents_module
 from io_samples import GREY, SAMPLES, SOUND, TABLE, WRITERS, X, write_parquet
 from sparsegauge import InvalidInput, MissingExtra
-from sparsegauge.io import FORMATS, expand, matlab, open_file, spooled
+from sparsegauge.io import FORMATS, expand, open_file, spooled
 from sparsegauge.io.file_contents import BLOCK_BYTES
 from strategies import law
 
@@ -91,25 +91,6 @@ def test_npz_gives_every_array_of_numbers_or_the_one_named(tmp_path, notes):
     assert [("words" in note, "empty" in note) for note in notes] == [(True, False), (False, True)]
     assert list(read(tmp_path / "x.npz", key="b")) == ["b"]
     assert "it has 'a', 'b'" in refuse(tmp_path / "x.npz", "no array of numbers called 'words'", key="words")
-
-
-@pytest.mark.parametrize("options", [{"format": "4"}, {"format": "5"}, {"do_compression": True}])
-def test_mat_gives_plain_arrays_and_vectors_as_signals(tmp_path, options):
-    scipy.io.savemat(tmp_path / "x.mat", {"row": X, "column": X[:, None], "table": TABLE, "z": X + 1j}, **options)
-    found = read(tmp_path / "x.mat")
-    np.testing.assert_array_equal(found["row"], X)
-    np.testing.assert_array_equal(found["column"], X)
-    np.testing.assert_array_equal(found["table"], TABLE)
-    np.testing.assert_array_equal(found["z"], X + 1j)
-
-
-def test_mat_leaves_out_what_is_not_a_plain_array_and_says_so(tmp_path, notes):
-    others = {"s": {"f": 1.0}, "c": np.array([X, "t"], dtype=object), "w": "word", "sparse": scipy.sparse.eye_array(3)}
-    scipy.io.savemat(tmp_path / "x.mat", {"x": X} | others)
-    assert list(read(tmp_path / "x.mat", note=notes.append)) == ["x"]
-    assert [name for name in others if any(f"'{name}'" in note for note in notes)] == list(others)
-    assert all(str(tmp_path / "x.mat") in note for note in notes)
-    refuse(tmp_path / "x.mat", "it has 'x'", key="s")
 
 
 @pytest.mark.parametrize(
@@ -446,43 +427,6 @@ def test_a_damaged_hdf5_file_is_one_sentence(tmp_path):
     refuse(tmp_path / "x.mat", "is not an HDF5 file that can be read")
 
 
-def test_a_matlab_file_that_ends_its_reader_is_one_sentence(tmp_path):
-    scipy.io.savemat(tmp_path / "x.mat", {"a": X})
-    damaged = bytearray((tmp_path / "x.mat").read_bytes())
-    damaged[176] = 127  # the type of the numbers: SciPy looks it up in a list of 20, unchecked
-    (tmp_path / "x.mat").write_bytes(damaged)
-    refuse(tmp_path / "x.mat", "damaged|not a MATLAB file")
-
-
-FULL = "import resource\nresource.setrlimit(resource.RLIMIT_FSIZE, (200, 200))\n"
-DENIED = "import numpy\ndef savez(*_, **__): raise PermissionError(13, 'Permission denied')\nnumpy.savez = savez\n"
-
-
-@pytest.mark.parametrize(("before", "says"), [(FULL, "File too large"), (DENIED, "Permission denied")])
-def test_a_copy_of_a_matlab_file_that_cannot_be_written_is_no_damage(tmp_path, monkeypatch, before, says):
-    scipy.io.savemat(tmp_path / "x.mat", {"a": X})
-    monkeypatch.setattr(matlab, "CHILD", before + matlab.CHILD)
-    assert "damaged" not in refuse(tmp_path / "x.mat", says, OSError)
-
-
-def test_a_reader_of_matlab_files_that_fails_is_quoted(tmp_path, monkeypatch):
-    scipy.io.savemat(tmp_path / "x.mat", {"a": X})
-    monkeypatch.setattr(matlab, "CHILD", "import no_such_module")
-    assert "damaged" not in refuse(tmp_path / "x.mat", r"\(ModuleNotFoundError: No module named 'no_such_module'\)")
-
-
-def test_a_matlab_file_whose_numbers_are_more_than_its_array_holds(tmp_path):
-    name = b"\x01\x00\x01\x00a\x00\x00\x00"
-    flags, dims = struct.pack("<4I", 6, 8, 6, 0), struct.pack("<4I", 5, 8, 1, 40)
-    body = flags + dims + name + struct.pack("<2I", 9, 0xFFFFFFF0)
-    packer = zlib.compressobj(9)
-    packed = packer.compress(struct.pack("<2I", 14, 0xFFFFFFF8) + body)
-    packed += b"".join(packer.compress(bytes(1 << 20)) for _ in range(64)) + packer.flush()
-    start = b"MATLAB 5.0 MAT-file".ljust(124) + b"\x00\x01IM" + struct.pack("<2I", 15, len(packed))
-    (tmp_path / "x.mat").write_bytes(start + packed)
-    refuse(tmp_path / "x.mat", "not a MATLAB file|does not fit into memory|damaged")
-
-
 def png(width, height):
     def chunk(kind, body):
         return struct.pack(">I", len(body)) + kind + body + struct.pack(">I", zlib.crc32(kind + body))
@@ -622,9 +566,6 @@ def survives(path):
     return all(array.size > 0 and array.dtype.kind in "biufc" for array in arrays)
 
 
-QUICK = sorted(FORMATS.keys() - {".mat"})
-
-
 def tried(ending, content):
     with tempfile.TemporaryDirectory() as directory:
         path = Path(directory) / f"x{ending}"
@@ -645,29 +586,22 @@ CUT = st.just(1.0) | st.floats(0, 1)
 
 
 @settings(law, max_examples=60)
-@pytest.mark.parametrize("ending", QUICK)
+@pytest.mark.parametrize("ending", sorted(FORMATS))
 @given(content=st.binary(max_size=200))
 def test_random_bytes_are_an_array_or_a_sentence(ending, content):
     tried(ending, content)
 
 
 @settings(law, max_examples=80)
-@pytest.mark.parametrize("ending", QUICK)
+@pytest.mark.parametrize("ending", sorted(FORMATS))
 @given(changes=CHANGES, cut=CUT)
 def test_damaged_files_are_an_array_or_a_sentence(ending, changes, cut):
     tried(ending, mutated(ending, changes, cut))
 
 
 @pytest.mark.slow
-@settings(law, max_examples=60)
-@given(changes=CHANGES, cut=CUT)
-def test_damaged_matlab_files_are_an_array_or_a_sentence(changes, cut):
-    tried(".mat", mutated(".mat", changes, cut))
-
-
-@pytest.mark.slow
 @settings(law, max_examples=3000)
-@pytest.mark.parametrize("ending", QUICK)
+@pytest.mark.parametrize("ending", sorted(FORMATS))
 @given(changes=CHANGES, cut=CUT)
 def test_many_damaged_files_are_an_array_or_a_sentence(ending, changes, cut):
     tried(ending, mutated(ending, changes, cut))

@@ -13,7 +13,7 @@ from PIL import Image
 
 import sparsegauge as sg
 from sparsegauge.io import open_file, pictures
-from sparsegauge.io.png_strips import SIGNATURE, _chunk, read_header, read_strips
+from sparsegauge.io.png_strips import DEPTHS, PALETTE, SIGNATURE, Header, _chunk, _parts, read_header
 
 RNG = np.random.default_rng(0)
 SMOOTH = np.add.outer(np.arange(37), np.arange(23))[..., None] * [3, 5, 7, 2] % 256  # so that filters of all kinds pay
@@ -44,27 +44,65 @@ def levels(path):
 def test_strips_are_the_whole_picture(tmp_path, monkeypatch, mode, pixels, strip):
     monkeypatch.setattr(pictures, "STRIP_PIXELS", strip)
     picture(mode, pixels).save(tmp_path / "x.png", optimize=True)
-    np.testing.assert_array_equal(levels(tmp_path / "x.png"), whole(tmp_path / "x.png"))
-    assert (read_header(tmp_path / "x.png") is None) == (mode == "1")
+    np.testing.assert_array_equal(levels(tmp_path / "x.png"), whole(tmp_path / "x.png"), strict=True)
+
+
+def write_rows(path, depth, colour, *, filters=None, shape=(31, 17), interlaced=False, chunks=(), seed=0):
+    """Write a picture of random bytes, with chosen filters or a random one per row."""
+    dice = np.random.default_rng(seed)
+    header = Header(shape[1], shape[0], depth, colour, interlaced)
+    data = b""
+    for part, _ in _parts(header):
+        if part.width and part.height:
+            rows = dice.integers(0, 256, (part.height, part.row_bytes), dtype=np.uint8)
+            rows[:, 0] = dice.integers(0, 5, part.height) if filters is None else filters
+            data += rows.tobytes()
+    facts = struct.pack(">IIBBBBB", shape[1], shape[0], depth, colour, 0, 0, int(interlaced))
+    packed = zlib.compress(data)
+    pieces = [_chunk(b"IDAT", packed[i : i + 7]) for i in range(0, len(packed), 7)]
+    palette = [_chunk(b"PLTE", dice.bytes(3 << depth))] if colour == PALETTE else []
+    path.write_bytes(b"".join([SIGNATURE, _chunk(b"IHDR", facts), *palette, *chunks, *pieces, _chunk(b"IEND", b"")]))
+
+
+KINDS = [(depth, colour) for colour, depths in DEPTHS.items() for depth in depths]
 
 
 @pytest.mark.parametrize("filters", [0, 1, 2, 3, 4, None], ids=str)
-@pytest.mark.parametrize("colour", [0, 2, 4, 6])
-def test_every_filter_is_undone_across_strips(tmp_path, filters, colour):
-    """The filters of rows are chosen here; None takes a random one per row."""
-    channels = {0: 1, 2: 3, 4: 2, 6: 4}[colour]
-    rows = RNG.integers(0, 256, (31, 17 * channels), dtype=np.uint8)
-    kinds = RNG.integers(0, 5, 31) if filters is None else np.full(31, filters)
-    data = b"".join(bytes([kind]) + row.tobytes() for kind, row in zip(kinds.tolist(), rows, strict=True))
-    facts = struct.pack(">IIBBBBB", 17, 31, 8, colour, 0, 0, 0)
-    packed = zlib.compress(data)
-    pieces = [_chunk(b"IDAT", packed[i : i + 7]) for i in range(0, len(packed), 7)]
+@pytest.mark.parametrize(("depth", "colour"), KINDS)
+def test_every_filter_is_undone_across_strips(tmp_path, monkeypatch, filters, depth, colour):
     path = tmp_path / "x.png"
-    path.write_bytes(b"".join([SIGNATURE, _chunk(b"IHDR", facts), *pieces, _chunk(b"IEND", b"")]))
-    expected = np.asarray(Image.open(path))
-    for count in (1, 4, 31):
-        found = np.concatenate([np.asarray(strip) for strip in read_strips(path, read_header(path), count)])
-        np.testing.assert_array_equal(found, expected)
+    write_rows(path, depth, colour, filters=filters)
+    for rows in (1, 4, 31):
+        monkeypatch.setattr(pictures, "STRIP_PIXELS", rows * 17)
+        np.testing.assert_array_equal(levels(path), whole(path), strict=True)
+
+
+@pytest.mark.parametrize("shape", [(31, 17), (8, 8), (1, 1), (1, 9), (5, 1), (3, 2), (2, 40)])
+@pytest.mark.parametrize(("depth", "colour"), KINDS)
+def test_interlaced_pictures_are_put_together(tmp_path, monkeypatch, depth, colour, shape):
+    path = tmp_path / "x.png"
+    write_rows(path, depth, colour, shape=shape, interlaced=True, seed=1)
+    for rows in (1, 3, 100):
+        monkeypatch.setattr(pictures, "STRIP_PIXELS", rows * shape[1])
+        np.testing.assert_array_equal(levels(path), whole(path), strict=True)
+
+
+def test_of_an_animation_the_first_picture_is_read(tmp_path):
+    frames = [Image.fromarray(NOISY[..., :3].astype(np.uint8)), Image.new("RGB", (23, 37))]
+    for first in (True, False):
+        frames[0].save(tmp_path / "x.png", save_all=True, append_images=frames[1:] * 2, default_image=first)
+        with Image.open(tmp_path / "x.png") as found:
+            assert found.n_frames > 1
+        np.testing.assert_array_equal(levels(tmp_path / "x.png"), whole(tmp_path / "x.png"), strict=True)
+
+
+@pytest.mark.parametrize("bad", [(3, 0), (16, 3), (4, 2), (8, 5)])
+def test_impossible_depths_are_a_sentence(tmp_path, bad):
+    facts = struct.pack(">IIBBBBB", 5, 5, *bad, 0, 0, 0)
+    (tmp_path / "x.png").write_bytes(SIGNATURE + _chunk(b"IHDR", facts) + _chunk(b"IDAT", zlib.compress(bytes(999))))
+    assert read_header(tmp_path / "x.png") is None
+    with pytest.raises(sg.InvalidInput, match=r"x\.png"):
+        levels(tmp_path / "x.png")
 
 
 def test_transparency_of_colours_and_palettes_is_that_of_the_whole(tmp_path, monkeypatch):
@@ -103,9 +141,3 @@ def test_a_damaged_picture_is_a_sentence(tmp_path, change):
     (tmp_path / "x.png").write_bytes(damaged(change))
     with pytest.raises(sg.InvalidInput, match=r"x\.png"):
         levels(tmp_path / "x.png")
-
-
-def test_an_interlaced_picture_is_left_to_pillow(tmp_path):
-    facts = struct.pack(">IIBBBBB", 5, 5, 8, 0, 0, 0, 1)
-    (tmp_path / "x.png").write_bytes(SIGNATURE + _chunk(b"IHDR", facts))
-    assert read_header(tmp_path / "x.png") is None

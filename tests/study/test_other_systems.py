@@ -10,14 +10,11 @@ import sys
 import tempfile
 from types import SimpleNamespace
 
-import numpy as np
 import pytest
-import scipy.io
 
 import sparsegauge as sg
 from sparsegauge._platform import locks, scratch, writing
 from sparsegauge.errors import StoreInUse
-from sparsegauge.io import open_file
 from sparsegauge.study.disk import Lock, is_locked
 from sparsegauge.study.store import study_status
 from waiting import DEADLINE, read_line
@@ -150,24 +147,6 @@ def test_scratch_folders_in_use_are_known_on_windows(tmp_path, windows, monkeypa
     with scratch.scratch_directory() as own:
         assert scratch.remove_abandoned_scratch() == [left]
         assert own.exists()
-
-
-def test_without_proc_a_matlab_file_is_read_without_a_limit(tmp_path, monkeypatch):
-    """As on macOS: the process that reads the file looks for /proc, and goes on without it."""
-    from sparsegauge.io import matlab
-
-    x = np.arange(5.0)
-    scipy.io.savemat(tmp_path / "x.mat", {"x": x})
-    hide = (
-        "from pathlib import Path\nreal = Path.read_text\n"
-        "def read_text(self, *a, **k):\n"
-        "    if str(self).startswith('/proc'): raise FileNotFoundError(2, 'No such file', str(self))\n"
-        "    return real(self, *a, **k)\n"
-        "Path.read_text = read_text\n"
-    )
-    monkeypatch.setattr(matlab, "CHILD", hide + matlab.CHILD)
-    (found,) = open_file(tmp_path / "x.mat")
-    np.testing.assert_array_equal(found.array(), x)
 
 
 def test_a_lock_that_the_system_refuses_for_another_reason_is_an_error(tmp_path, monkeypatch):

@@ -1,27 +1,21 @@
-"""MATLAB files: up to version 7 through SciPy, in a process of its own; version 7.3 is HDF5.
+"""MATLAB files: up to version 7 by `matlab_variables`; version 7.3 is HDF5.
 
-SciPy's reader trusts the file: a wrong byte in the wrong place ends the process that reads it, and a small compressed
-file may ask for any amount of memory (its documentation warns of both). A process of its own, with a limit on its
-memory, turns either into a sentence.
+SciPy's reader is not used: it trusts the file, so that a wrong byte can end the process, and holds arrays almost twice.
 """
 
 from __future__ import annotations
 
-import json
-import subprocess
-import sys
 from pathlib import Path
+from typing import BinaryIO
 
-import numpy as np
-
-from .._platform.scratch import scratch_directory
 from .._platform.terminal import printable
 from ..errors import InvalidInput
-from .file_contents import Contents, FileRequest
+from .file_contents import Contents, FileRequest, choose, reading, refuse_expansion
 from .hdf5 import read_hdf5
+from .matlab_variables import HEADER_BYTES, Variable, variables
 
 VERSION_7_3, HDF5 = b"MATLAB 7.3", b"\x89HDF"
-CHILD = "from sparsegauge.io.matlab_child import main; main()"
+MARK_7_3 = (b"\x00\x02IM", b"\x02\x00MI")  # at the end of the first 128 bytes
 
 
 def read_mat(request: FileRequest) -> list[Contents]:
@@ -29,43 +23,37 @@ def read_mat(request: FileRequest) -> list[Contents]:
     path = request.path
     if _is_hdf5(path):
         return read_hdf5(request)
-    with scratch_directory() as directory:
-        # -P: no module of the directory that the user happens to be in
-        copy = directory / "arrays.npz"
-        command = [
-            sys.executable,
-            "-P",
-            "-c",
-            CHILD,
-            str(path.absolute()),
-            str(copy),
-            json.dumps([request.key, request.limit]),
-        ]
-        done = subprocess.run(command, capture_output=True, check=False)
-        if done.returncode != 0:
-            raise InvalidInput(_why_ended(path, done))
-        facts = json.loads(done.stdout)
-        if facts["failed"]:
-            number, words = facts["failed"]
-            raise OSError(number, f"cannot be read by way of a copy in {directory} ({words})", str(path))
-        for text in facts["notes"]:
-            request.note(text.replace(printable(path.absolute()), printable(path)))
-        if facts["error"]:
-            raise InvalidInput(facts["error"].replace(printable(path.absolute()), printable(path)))
-        with np.load(copy, allow_pickle=False) as archive:
-            arrays = [archive[f"arr_{i}"] for i in range(len(facts["names"]))]
-    return [Contents(axis=-1, values=array, name=name) for name, array in zip(facts["names"], arrays, strict=True)]
+    with reading(path, "a MATLAB file"), path.open("rb") as file:
+        found = _plain(request, file)
+        chosen = [found[i] for i in choose(request, [variable.name for variable in found], "array")]
+        if not chosen:
+            raise InvalidInput(
+                f"{request.name} has no plain array of numbers; structs, cells, text and objects are not read"
+            )
+        refuse_expansion(request, sum(variable.bytes for variable in chosen))
+        return [_contents(variable) for variable in chosen]
 
 
-def _why_ended(path: Path, done: subprocess.CompletedProcess[bytes]) -> str:
-    """Return what the child process said; Python ends with 1 after an error, and anything else is a crash."""
-    said = done.stderr.decode(errors="replace").strip().splitlines()
-    if done.returncode == 1 and said:
-        return f"{printable(path)} cannot be read: the process that reads it failed ({printable(said[-1])[:200]})"
-    return f"{printable(path)} is damaged, or too large for memory: the process that read it has ended; save it again"
+def _plain(request: FileRequest, file: BinaryIO) -> list[Variable]:
+    """Return the variables that are arrays of numbers; of two that have the same name the later one."""
+    found: dict[str, Variable] = {}
+    for variable in variables(file):
+        if variable.is_plain and variable.size:
+            found[variable.name] = variable
+        else:
+            what = "empty" if variable.is_plain else f"of class {variable.kind}, not a plain array of numbers"
+            request.note(f"{request.name}: left out {printable(variable.name)!r}, which is {what}")
+    return list(found.values())
+
+
+def _contents(variable: Variable) -> Contents:
+    array = variable.read()  # at least two-dimensional: MATLAB has no one-dimensional arrays
+    is_vector = array.ndim == 2 and 1 in array.shape
+    return Contents(axis=-1, values=array.ravel() if is_vector else array, name=printable(variable.name))
 
 
 def _is_hdf5(path: Path) -> bool:
     """Return whether a file is HDF5, as MATLAB 7.3 writes it."""
     with path.open("rb") as file:
-        return file.read(16).startswith((VERSION_7_3, HDF5))
+        head = file.read(HEADER_BYTES)
+    return head.startswith((VERSION_7_3, HDF5)) or head.endswith(MARK_7_3)
