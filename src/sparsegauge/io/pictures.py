@@ -65,7 +65,7 @@ def _grey_levels(request: FileRequest, picture: Any) -> NDArray[Any]:
 
 
 def _strip_rows(picture: Any) -> int:
-    return max(1, STRIP_PIXELS // picture.width)
+    return max(1, STRIP_PIXELS // int(picture.width))
 
 
 def _from_strips(path: Path, picture: Any) -> NDArray[Any]:
