@@ -386,10 +386,11 @@ def test_noise_so_small_that_rounding_matters(solver, noise):
     assert np.linalg.norm(found.x - x) <= 1e-4 * np.linalg.norm(x)
 
 
-@pytest.mark.parametrize("gain", [5.0, -5.0])
-def test_fewer_members_are_tried_where_y_is_likely_noisy(monkeypatch, gain):
+@pytest.mark.parametrize(("gain", "rise", "is_likely"), [(5.0, 0.0, True), (-5.0, 0.0, False), (-5.0, 6.0, True)])
+def test_fewer_members_are_tried_where_y_is_likely_noisy(monkeypatch, gain, rise, is_likely):
     """The first wells and the first runs of expectation propagation, then the noisy estimate."""
     monkeypatch.setattr(portfolio.Climbs, "gain", property(lambda _: gain))
+    monkeypatch.setattr(portfolio.Climbs, "rise", property(lambda _: rise))
     tried = []
     follow = portfolio.Propagations._follow
     monkeypatch.setattr(
@@ -401,7 +402,7 @@ def test_fewer_members_are_tried_where_y_is_likely_noisy(monkeypatch, gain):
     A, x = sg.gaussian_matrix(50, 100, rng=rng), sg.sparse_signal(100, 20, "normal", rng=rng)
     y = A @ x + rng.standard_normal(50)
     sg.recover(A, y, solver=sg.Portfolio(restarts=0, propagations=1, lattice=False))
-    assert (None in tried) == (gain < 0)
+    assert (None in tried) == (not is_likely)
     assert len(sg.EP().slabs) in tried
 
 

@@ -125,3 +125,35 @@ def test_a_wrong_state_is_left_by_guesses_under_less_noise():
         list(sg.Portfolio._guess_under_less_noise(states.problem, states, np.random.default_rng(0)))
         left += bool(np.linalg.norm(states.best_x - x) < 0.1 * np.linalg.norm(x))
     assert left >= 3
+
+
+def test_solutions_that_a_falling_noise_misses_are_found_by_a_rising_one():
+    """Below some size of the noise there are two solutions; the sparse x leads to its own, which takes the weight."""
+    errors = []
+    for seed in range(6):
+        A, x, y, deviation = draw(seed, 35, nonzeros=22)
+        problem = Problem.of(A, y, noise=0)
+        falling = weigh_noise_sizes(problem)
+        both = falling.with_solutions_from(problem, x, deviation**2 * 50 / problem.scale**2)
+        assert (np.diff(both.variances) <= 0).all()
+        estimates = [sizes.weights @ sizes.means for sizes in (falling, both)]
+        errors.append([np.linalg.norm(estimate - x) / np.linalg.norm(x) for estimate in estimates])
+    missed, found = np.max(errors, axis=0)
+    assert found < 0.1
+    assert missed > 3 * found
+
+
+def test_a_rising_noise_adds_nothing_where_there_is_one_solution():
+    A, x, y, deviation = draw(2, 15, nonzeros=3)
+    problem = Problem.of(A, y, noise=0)
+    falling = weigh_noise_sizes(problem)
+    both = falling.with_solutions_from(problem, x, deviation**2 * 50 / problem.scale**2)
+    assert len(both.variances) <= len(falling.variances) + 6  # but for some under which x is nearly zero
+    np.testing.assert_allclose(both.weights @ both.means, falling.weights @ falling.means, atol=0.02 * abs(x).max())
+
+
+def test_a_rise_speaks_for_noise():
+    A, _, y, _ = draw(2, 10, nonzeros=5)
+    assert weigh_noise_sizes(Problem.of(A, y, noise=0)).rise > 10
+    A, x, _, _ = draw(2, 10, nonzeros=20)
+    assert weigh_noise_sizes(Problem.of(A, A @ x, noise=0)).rise < 1

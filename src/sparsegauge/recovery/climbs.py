@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import math
 from dataclasses import replace
 from typing import Any
@@ -10,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .._arrays import Array
-from .noise_sizes import weigh_noise_sizes
+from .noise_sizes import NoiseSizes, weigh_noise_sizes
 from .problem import Problem
 from .spike_slab import Estimate, Model, Moments, State
 
@@ -27,7 +28,8 @@ LOUD_NOISE = 0.2  # norm of the noise in units of |y|, above which sampling move
 SMALL_NOISE = 0.03  # the same, below which an exact solution is looked for around the best state
 NEGLIGIBLE_NOISE = 4.0  # sigma^2 in units of the least that covariances can be computed with
 OVERWHELMING_GAIN, OVERWHELMING_GAIN_PER_MEASUREMENT = 32.0, 0.75  # in log evidence, over the same
-NOISE_SIZES, BLOCKS_PER_SIZE = 5, 12  # that are averaged over where y leaves the size of the noise open
+NOISE_SIZES, BLOCKS_PER_SIZE = 5, 8  # that are averaged over where y leaves the size of the noise open
+CERTAIN_RISE, CERTAIN_RISE_PER_MEASUREMENT = 12.0, 0.25  # evidence of noise: exact signals have up to 12
 CLEAR = 10.0  # gain in log evidence over pure noise, and over a dense x, that is no chance
 
 
@@ -95,6 +97,21 @@ class Climbs:
         """Whether there is so much noise that sampling moves freely between states, and further guesses are no use."""
         return self.model.noise is not None and self.model.noise * len(self.model.y) > LOUD_NOISE**2
 
+    @functools.cached_property
+    def noise_sizes(self) -> NoiseSizes | None:
+        """How probable each size of the noise is, over all supports; None where the system is too large to tell."""
+        return weigh_noise_sizes(self.problem) if self.problem.m * self.problem.n < SMALL else None
+
+    @property
+    def rise(self) -> float:
+        """The log evidence of noise of the likeliest size over next to none, over all supports; 0 if unknown."""
+        return 0.0 if self.noise_sizes is None else self.noise_sizes.rise
+
+    @property
+    def needs_noise(self) -> bool:
+        """Whether noise is so much likelier than next to none that y is certainly not exact."""
+        return self.rise > max(CERTAIN_RISE, CERTAIN_RISE_PER_MEASUREMENT * self.problem.m)
+
     @property
     def best_x(self) -> Array:
         """The mean of x in the best state."""
@@ -122,14 +139,16 @@ class Climbs:
 
         None where the system is large, or where a single state explains y better than all supports that this finds.
         """
-        problem, best = self.problem, self.states[0]
-        sizes = weigh_noise_sizes(problem) if problem.m * problem.n < SMALL else None
+        problem, best, sizes = self.problem, self.states[0], self.noise_sizes
         if sizes is None or best.evidence - self.model.evidence_of_noise() > sizes.evidence.max():
             return None
+        if not self.needs_noise:
+            sparse = np.where(best.z > 0, self.best_x, 0.0)
+            sizes = sizes.with_solutions_from(problem, sparse, best.noise * problem.m)
         total = Moments.zeros(problem.n)
         for variance, mean in sizes.quantiles(NOISE_SIZES):
             known = replace(self.model, noise=variance / problem.m)
-            first = max((known.best(guess) for guess in (mean, self.best_x)), key=lambda state: state.score)
+            first = known.climb(mean / known.unit, alike=best.is_alike)
             total.add(known.average(first, rng, BLOCKS_PER_SIZE), 1 / NOISE_SIZES)
         return _conclude(problem, self.model, total, is_clear=self.gain > CLEAR)
 

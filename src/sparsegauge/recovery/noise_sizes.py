@@ -20,26 +20,34 @@ import numpy as np
 
 from .._arrays import Array
 from .._compiled import recover as kernels
-from .ep import EP, Run, in_units
+from .ep import EP, Run, ScaledEquations, in_units
 from .problem import Problem
 
-LARGEST, SMALLEST, RATIO = 4.0, 1e-3, 0.8  # sigma^2 in units of |y|^2 / M, and from one to the next
-SWEEPS_PER_SIZE = 10
+LARGEST, SMALLEST, RATIO = 4.0, 1e-3, 0.75  # sigma^2 in units of |y|^2 / M, and from one to the next
+SWEEPS_PER_SIZE = 8
 EM_RATE = 0.1  # twice that of other runs: the prior changes with the noise
-FIRST_DENSITY = 0.2  # non-zeros per measurement
-PRIOR_OF_SHARE = (1.0, 3.0)  # Beta: y is rarely nothing but noise, and much noise is assumed rather than a dense x
+FIRST_DENSITY, LARGEST_DENSITY = 0.2, 0.9  # non-zeros per measurement
+NEARLY_ZERO = 1e-3  # variance of what is zero in the sparse x that a rising noise starts from, in mean squares of x
+SAME = 0.1  # relative difference of means up to which two solutions are one
+PRIOR_OF_SHARE = (2.0, 20.0)  # Beta: a tenth or so is noise; next to none is a matter of the exact search
 
 
 @dataclass(frozen=True)
 class NoiseSizes:
     """The sigma^2 that were tried, in units of |y|^2 / M, each with its mean of x and its log evidence.
 
-    The log evidence is that over noise alone of the likeliest size.
+    They fall, and come once for each solution that expectation propagation has there. The log evidence is that over
+    noise alone of the likeliest size.
     """
 
     variances: Array
     means: Array
     evidence: Array
+
+    @property
+    def rise(self) -> float:
+        """The log evidence of the likeliest size over that of the smallest: what speaks for noise."""
+        return float(self.evidence.max() - self.evidence[-1])
 
     @property
     def weights(self) -> Array:
@@ -51,33 +59,74 @@ class NoiseSizes:
         return np.asarray(weights / weights.sum())
 
     def quantiles(self, count: int) -> list[tuple[float, Array]]:
-        """Return so many sigma^2 of equal probability, each with the mean of x under the nearest that was tried."""
-        below = np.cumsum(self.weights) - 0.5 * self.weights
-        logs = np.interp((np.arange(count) + 0.5) / count, below, np.log(self.variances))
-        rows = [int(np.argmin(np.abs(np.log(self.variances) - log))) for log in logs]
+        """Return so many sigma^2 of equal probability, each with the mean of x that was found under it."""
+        shares, upto = (np.arange(count) + 0.5) / count, np.cumsum(self.weights)
+        rows = np.minimum(np.searchsorted(upto, shares), len(upto) - 1)
+        logs = np.interp(shares, upto - 0.5 * self.weights, np.log(self.variances))
         return [(math.exp(log), self.means[row]) for log, row in zip(logs, rows, strict=True)]
+
+    def with_solutions_from(self, problem: Problem, x: Array, variance: float) -> NoiseSizes:
+        """Return these, and the other solutions that a rising noise leads through from a sparse x under a sigma^2.
+
+        Where there is more than one solution, the falling noise alone follows the one that more noise prefers.
+        """
+        scaled, nonzeros = in_units(_with_noise(problem)), int(np.count_nonzero(x))
+        density = min(max(nonzeros, 1) / problem.m, LARGEST_DENSITY)
+        run = EP(em_rate=EM_RATE, density=density).start(scaled, "bernoulli-gauss", np.zeros(problem.n))
+        run.sites[0] = np.where(x != 0, density * problem.m / problem.n, 1 / NEARLY_ZERO)
+        rows = np.flatnonzero(self.variances >= variance)[::-1]
+        if len(rows) < 2:
+            return self
+        _propagate(run, self.variances[rows[0]])
+        slopes, means = _follow(run, scaled, self.variances[rows])
+        rises = _integrate(slopes[::-1], self.variances[rows[::-1]])[::-1]
+        differs = np.linalg.norm(means - self.means[rows], axis=1) > SAME * np.linalg.norm(means, axis=1)
+        if not (np.isfinite(rises).all() and np.isfinite(means).all()):
+            return self
+        variances = np.concatenate([self.variances, self.variances[rows[differs]]])
+        evidence = np.concatenate([self.evidence, self.evidence[0] + rises[differs]])
+        falling = np.argsort(-variances, kind="stable")
+        return NoiseSizes(variances[falling], np.concatenate([self.means, means[differs]])[falling], evidence[falling])
 
 
 def weigh_noise_sizes(problem: Problem) -> NoiseSizes | None:
     """Return the sizes of the noise with their evidence, or None where rounding spoils it; A is written out."""
-    scaled = in_units(problem.with_sigma(problem.scale / math.sqrt(problem.m)))
+    scaled = in_units(_with_noise(problem))
     run = EP(em_rate=EM_RATE, density=FIRST_DENSITY).start(scaled, "bernoulli-gauss", np.zeros(problem.n))
     count = math.ceil(math.log(SMALLEST / LARGEST, RATIO)) + 1
     variances: Array = LARGEST * np.power(RATIO, np.arange(count, dtype=np.float64))
-    slopes, means = [], []
-    for variance in variances:
-        run.state[1:3] = variance
-        kernels.propagate(run.work, SWEEPS_PER_SIZE)
-        slopes.append(slope_of_evidence(run, scaled.B, scaled.b, variance))
-        means.append(run.sites[2] * scaled.unit)
-    steps = np.diff(np.log(variances))
-    rises = np.cumsum(0.5 * np.add(slopes[1:], slopes[:-1]) * steps)
-    m = problem.m
-    alone = -0.5 * m * (math.log(LARGEST) + 1 / LARGEST - 1)  # noise alone of the first size, over that of size 1
-    evidence = alone + np.concatenate([[0.0], rises])
+    slopes, means = _follow(run, scaled, variances)
+    alone = -0.5 * problem.m * (math.log(LARGEST) + 1 / LARGEST - 1)  # noise of the first size, over that of size 1
+    evidence = alone + _integrate(slopes, variances)
     if not (np.isfinite(evidence).all() and np.isfinite(means).all()):
         return None
-    return NoiseSizes(variances, np.array(means), evidence)
+    return NoiseSizes(variances, means, evidence)
+
+
+def _with_noise(problem: Problem) -> Problem:
+    """Return the problem with noise of the size of y, which sets the units."""
+    return problem.with_sigma(problem.scale / math.sqrt(problem.m))
+
+
+def _follow(run: Run, scaled: ScaledEquations, variances: Array) -> tuple[Array, Array]:
+    """Return the slope of the evidence and the mean of x under one sigma^2 after the other."""
+    slopes, means = [], []
+    for variance in variances:
+        _propagate(run, variance)
+        slopes.append(slope_of_evidence(run, scaled.B, scaled.b, variance))
+        means.append(run.sites[2] * scaled.unit)
+    return np.array(slopes), np.array(means)
+
+
+def _propagate(run: Run, variance: float) -> None:
+    run.state[1:3] = variance
+    kernels.propagate(run.work, SWEEPS_PER_SIZE)
+
+
+def _integrate(slopes: Array, variances: Array) -> Array:
+    """Return the integrals of the slopes over log sigma^2, from the first on."""
+    steps = np.diff(np.log(variances))
+    return np.concatenate([[0.0], np.cumsum(0.5 * (slopes[1:] + slopes[:-1]) * steps)])
 
 
 def slope_of_evidence(run: Run, B: Array, b: Array, variance: float) -> float:

@@ -47,9 +47,9 @@ LEAST_EFFORT = 0.05  # below it, systems are too large for wells
 # when y is taken as noisy before the whole budget is spent: gains in log evidence (`Climbs.gain`), and |noise| / |y|
 CERTAIN_GAIN, CERTAIN_GAIN_PER_MEASUREMENT, LARGEST_CERTAIN_NOISE = 26.0, 0.6, 0.25
 FIRST_WELLS = 2  # which find most of what wells find
-# the same gain above which y is likelier noisy than exact, so that only the members that find most are tried
-LIKELY_GAIN_PER_MEASUREMENT, FEWEST_TELLING_MEASUREMENTS = 0.04, 40
-LESS_NOISE = 0.17  # sigma in units of what an unclear state takes for noise
+# gain and rise above which y is likelier noisy than exact, so that only the members that find most are tried
+LIKELY_GAIN, FEWEST_TELLING_MEASUREMENTS = -1.0, 40
+LESS_NOISE = (0.4, 0.17)  # sigmas in units of what an unclear state takes for noise
 QUICK_SLABS = ("exponential", "bernoulli-gauss")  # which find signals of unequal magnitudes
 LIKELY_SIDE = 0.5  # share of the runs of expectation propagation for one sign, from which it is tried first
 
@@ -151,7 +151,7 @@ class Portfolio(Solver):
         if climbs is None:
             yield answer_without_model(problem, guesses or [problem.start()])
             return
-        if problem.noise == 0 and not (climbs.agree or climbs.is_overwhelming):
+        if problem.noise == 0 and not (climbs.agree or climbs.is_overwhelming or climbs.needs_noise):
             yield from self._guess_under_less_noise(problem, climbs, rng)
         yield answer_from_climbs(problem, climbs, rng)
 
@@ -163,11 +163,15 @@ class Portfolio(Solver):
         """
         if share_of_effort(problem) <= LITTLE_EFFORT:
             return
-        less = max(LESS_NOISE * climbs.sigma, EXACT * problem.scale)
-        for sweep in EP(slabs=QUICK_SLABS, restarts=0).runs(problem.with_sigma(less), rng):
-            yield Iterate(sweep.x, steps=CHECK_EVERY)
-            if sweep.ended:
-                climbs.add(sweep.x)
+        first = climbs.states[0]
+        for sigma in (factor * climbs.sigma for factor in LESS_NOISE):
+            less = problem.with_sigma(max(sigma, EXACT * problem.scale))
+            for sweep in EP(slabs=QUICK_SLABS, restarts=0).runs(less, rng):
+                yield Iterate(sweep.x, steps=CHECK_EVERY)
+                if sweep.ended:
+                    climbs.add(sweep.x)
+            if climbs.states[0] is not first:
+                return
 
     def _guesses(self, problem: Problem, rng: np.random.Generator, *, few: bool) -> Iterator[Candidate]:
         """Yield guesses at x with noise of a given size: wells and expectation propagation, in turn."""
@@ -308,11 +312,16 @@ def _with_first_sigma(problem: Problem, climbs: Climbs | None) -> Problem:
 
 def _is_certainly_noisy(climbs: Climbs, guesses: list[NDArray[Any]], rng: np.random.Generator) -> bool:
     """Climb from the newest guess, and first from zero; return whether y leaves no doubt that it is noisy."""
-    if not climbs.states:
+    is_first = not climbs.states
+    if is_first:
         climbs.add(np.zeros(len(guesses[0])))
-        climbs.cool(rng)
     climbs.add(guesses[-1])
-    return (climbs.agree or climbs.is_overwhelming or len(guesses) == len(WELLS)) and _is_certain(climbs)
+    if _is_certain(climbs) if climbs.is_overwhelming else (climbs.gain > 0 and climbs.needs_noise):
+        return True
+    if is_first:
+        climbs.cool(rng)
+    is_settled = climbs.agree or climbs.is_overwhelming or len(guesses) == len(WELLS)
+    return is_settled and _is_certain(climbs)
 
 
 def _is_certain(climbs: Climbs) -> bool:
@@ -326,14 +335,13 @@ def _is_certain(climbs: Climbs) -> bool:
 
 
 def _is_likely_noisy(climbs: Climbs) -> bool:
-    """Return whether noise and a sparse x explain y so well that an exact x is less likely than noise.
+    """Return whether a sparse x and noise are likelier than a dense x, or next to no noise.
 
     Most exact signals that look so are found by the first runs of expectation propagation, and few by more of them.
     """
-    m = climbs.problem.m
-    if m < FEWEST_TELLING_MEASUREMENTS or not climbs.states:
+    if climbs.problem.m < FEWEST_TELLING_MEASUREMENTS or not climbs.states:
         return False
-    return climbs.gain > LIKELY_GAIN_PER_MEASUREMENT * m
+    return climbs.gain > LIKELY_GAIN or climbs.gain + climbs.rise > LIKELY_GAIN
 
 
 def _inexact(problem: Problem, guesses: list[NDArray[Any]]) -> Iterate:
