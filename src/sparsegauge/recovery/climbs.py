@@ -29,7 +29,7 @@ SMALL_NOISE = 0.03  # the same, below which an exact solution is looked for arou
 NEGLIGIBLE_NOISE = 4.0  # sigma^2 in units of the least that covariances can be computed with
 OVERWHELMING_GAIN, OVERWHELMING_GAIN_PER_MEASUREMENT = 32.0, 0.75  # in log evidence, over the same
 NOISE_SIZES, BLOCKS_PER_SIZE = 5, 8  # that are averaged over where y leaves the size of the noise open
-CERTAIN_RISE, CERTAIN_RISE_PER_MEASUREMENT = 12.0, 0.25  # evidence of noise: exact signals have up to 12
+CERTAIN_RISE, CERTAIN_RISE_PER_MEASUREMENT = 14.0, 0.28  # evidence of noise: exact signals rarely have 12
 CLEAR = 10.0  # gain in log evidence over pure noise, and over a dense x, that is no chance
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from typing import Any, ClassVar
 
@@ -47,8 +47,8 @@ LEAST_EFFORT = 0.05  # below it, systems are too large for wells
 # when y is taken as noisy before the whole budget is spent: gains in log evidence (`Climbs.gain`), and |noise| / |y|
 CERTAIN_GAIN, CERTAIN_GAIN_PER_MEASUREMENT, LARGEST_CERTAIN_NOISE = 26.0, 0.6, 0.25
 FIRST_WELLS = 2  # which find most of what wells find
-# gain and rise above which y is likelier noisy than exact, so that only the members that find most are tried
-LIKELY_GAIN, FEWEST_TELLING_MEASUREMENTS = -1.0, 40
+# gain above which y is likelier noisy than exact, so that only the members that find most are tried
+LIKELY_GAIN, FEWEST_TELLING_MEASUREMENTS = 0.0, 40
 LESS_NOISE = (0.4, 0.17)  # sigmas in units of what an unclear state takes for noise
 QUICK_SLABS = ("exponential", "bernoulli-gauss")  # which find signals of unequal magnitudes
 LIKELY_SIDE = 0.5  # share of the runs of expectation propagation for one sign, from which it is tried first
@@ -103,7 +103,7 @@ class Portfolio(Solver):
         """Yield candidates until one is exact, or y is certainly noisy, or the budget ends."""
         started, guesses = time.monotonic(), []
         climbs = Climbs(problem) if problem.estimate_noise and is_covered_by_model(problem) else None
-        for candidate in self._candidates(problem, rng, lambda: climbs is not None and _is_likely_noisy(climbs)):
+        for candidate in self._candidates(problem, rng, climbs):
             if candidate.is_exact:
                 yield Iterate(_sparser(problem, candidate.x), steps=candidate.steps, status=Status.CONVERGED)
                 return
@@ -191,9 +191,7 @@ class Portfolio(Solver):
                 if sweep.ended:
                     break
 
-    def _candidates(
-        self, problem: Problem, rng: np.random.Generator, is_likely_noisy: Callable[[], bool]
-    ) -> Iterator[Candidate]:
+    def _candidates(self, problem: Problem, rng: np.random.Generator, climbs: Climbs | None) -> Iterator[Candidate]:
         """Yield what the members come to, with an exact search around each; fewer of them where y is likely noisy."""
         is_real, effort, solvers = not problem.is_complex, share_of_effort(problem), _sided(problem)
         if problem.is_large:
@@ -202,14 +200,14 @@ class Portfolio(Solver):
             yield from self._pass_messages(problem)
         if effort >= LEAST_EFFORT:
             yield from try_wells(problem, solvers[:FIRST_WELLS], rng)
-        if effort > LITTLE_EFFORT and not is_likely_noisy():
+        if effort > LITTLE_EFFORT and not (climbs is not None and _is_likely_noisy(climbs)):
             yield from try_wells(problem, solvers[FIRST_WELLS:], rng)
-        if is_real and self.lattice and not is_likely_noisy():
+        if is_real and self.lattice and not (climbs is not None and _is_likely_noisy(climbs)):
             yield self._whole_multiples(problem)
         propagations = Propagations(problem, self._priors(problem), rng) if is_real and effort > LITTLE_EFFORT else None
         if propagations is not None:
             yield from propagations.first_runs()
-        if is_likely_noisy():
+        if climbs is not None and _restarts_are_unlikely_to_help(climbs):
             return
         if propagations is not None:
             yield from propagations.restarts()
@@ -335,13 +333,18 @@ def _is_certain(climbs: Climbs) -> bool:
 
 
 def _is_likely_noisy(climbs: Climbs) -> bool:
-    """Return whether a sparse x and noise are likelier than a dense x, or next to no noise.
+    """Return whether a sparse x and noise are likelier than a dense x.
 
     Most exact signals that look so are found by the first runs of expectation propagation, and few by more of them.
     """
+    return climbs.problem.m >= FEWEST_TELLING_MEASUREMENTS and bool(climbs.states) and climbs.gain > LIKELY_GAIN
+
+
+def _restarts_are_unlikely_to_help(climbs: Climbs) -> bool:
+    """Return whether that is so, or nearly, and noise is likelier than next to none, so that restarts rarely help."""
     if climbs.problem.m < FEWEST_TELLING_MEASUREMENTS or not climbs.states:
         return False
-    return climbs.gain > LIKELY_GAIN or climbs.gain + climbs.rise > LIKELY_GAIN
+    return climbs.gain + climbs.rise > LIKELY_GAIN
 
 
 def _inexact(problem: Problem, guesses: list[NDArray[Any]]) -> Iterate:
