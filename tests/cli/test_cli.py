@@ -185,6 +185,15 @@ def test_help_gives_an_example(run, arguments):
     assert "Example: sparsegauge report" in out
 
 
+@pytest.mark.parametrize(
+    "arguments", [["--help"], ["report", "--help"], ["study", "--help"], ["study", "run", "--help"]]
+)
+def test_help_shows_flags_without_a_type(run, arguments):
+    _, out, _ = run(*arguments)
+    assert "--help" in out
+    assert "bool" not in out
+
+
 @pytest.mark.parametrize("arguments", [["repotr"], ["report", "--nonsense"], ["report", "extra"], []])
 def test_wrong_usage_has_exit_code_2(run, arguments):
     assert run(*arguments)[0] == 2

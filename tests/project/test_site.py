@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import inspect
 import io
 import os
 import re
@@ -104,9 +105,22 @@ def anchors_of(target, pages):
 
 
 def test_every_public_name_is_in_the_reference(pages):
-    documented = set().union(*(page.anchors for path, page in pages.items() if path.parent.name in ("reference", "api")))
+    documented = set().union(
+        *(page.anchors for path, page in pages.items() if path.parent.name in ("reference", "api"))
+    )
     missing = [name for name in sg.__all__ if f"sparsegauge.{name}" not in documented]
     assert missing == [], "give its room to a page of docs/reference"
+
+
+@pytest.mark.parametrize("kind", ["metric", "solver", "function"])
+def test_every_function_has_a_page_with_an_example_and_most_have_a_picture(site, kind):
+    functions = [name for name in sg.__all__ if inspect.isroutine(getattr(sg, name)) and name not in sg.METRICS]
+    for name in {"metric": sg.METRICS, "solver": sg.SOLVERS, "function": functions}[kind]:
+        page = (site / "reference" / "api" / f"{name}.html").read_text(encoding="utf-8")
+        assert re.search('class="highlight-(python|pycon|default|doctest)', page), name
+        shown = re.findall(r'src="([^"]*/_images/[^"]*[.]svg)"', page)
+        assert all((site / "reference" / "api" / address).resolve().exists() for address in shown)
+        assert shown or kind == "function", name
 
 
 def test_formulas_are_drawn_by_the_browser(site):

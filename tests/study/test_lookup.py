@@ -1,5 +1,7 @@
 """The rule of thumb: what the table says at its own points, in between, and outside."""
 
+import math
+
 import numpy as np
 import pytest
 
@@ -106,3 +108,16 @@ def test_where_the_order_matters_the_answer_is_clear():
     assert found.order == 2
     assert found.near_optimal == (2.0,)
     assert found.mse_by_order[1] > 1.5 * found.expected_mse
+
+
+@pytest.mark.parametrize("measurements", [10, 60])
+def test_the_message_says_what_the_default_solver_does(measurements):
+    found = sg.recommend_order("normal", 20, measurements)
+    rate = f"{100 * found.default_solver_success_rate:.0f} %"
+    assert f"`recover` without a solver finds {rate} of such signals exactly" in found.message
+
+
+def test_the_message_says_where_the_default_solver_was_not_tried():
+    found = sg.recommend_order("normal", 60, 5)
+    assert math.isnan(found.default_solver_success_rate)
+    assert "`recover` without a solver was not tried on such signals" in found.message

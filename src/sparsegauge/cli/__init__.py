@@ -11,7 +11,6 @@ from collections.abc import Sequence
 from typing import Annotated, Any
 
 import typer
-from typer.core import TyperCommand
 
 from .. import __version__
 from .._platform.terminal import printable
@@ -25,6 +24,7 @@ from .explore import explore
 from .measure import EPILOG as MEASURE_EXAMPLES
 from .measure import measure
 from .metrics import metrics
+from .plain_flags import Command, Group
 from .recommend import recommend
 from .recover import recover
 from .report import report
@@ -35,20 +35,9 @@ INTERRUPTED = 130  # as shells have it: 128 and the number of SIGINT
 TRACEBACK = "SPARSEGAUGE_TRACEBACK"  # set in the environment, it shows where an error came from
 
 
-class Command(TyperCommand):
-    """A verb whose help shows flags without a type: "--json", not "--json <bool>"."""
-
-    def get_params(self, ctx: Any) -> list[Any]:
-        """Return the options, the one for help too."""
-        params: list[Any] = super().get_params(ctx)
-        for param in params:
-            if getattr(param, "is_flag", False):
-                param.metavar = ""
-        return params
-
-
 app = typer.Typer(
     name="sparsegauge",
+    cls=Group,
     no_args_is_help=True,
     add_completion=True,
     pretty_exceptions_enable=False,

@@ -16,13 +16,16 @@ import typer
 
 from .._platform.terminal import printable
 from .console import Quiet, progress
+from .plain_flags import Command, Group
 
 if TYPE_CHECKING:
     from concurrent.futures import Executor
 
     from ..study.store import Progress as StudyProgress
 
-study = typer.Typer(no_args_is_help=True, help="Run a grid of recoveries, see how far it is, draw and export it.")
+study = typer.Typer(
+    cls=Group, no_args_is_help=True, help="Run a grid of recoveries, see how far it is, draw and export it."
+)
 
 
 class FigureKind(StrEnum):
@@ -36,7 +39,7 @@ class FigureKind(StrEnum):
 StoreArgument = Annotated[Path, typer.Argument(metavar="DIR", help="The store of a study.")]
 
 
-@study.command(epilog="Example: sparsegauge study run studies/smoke.toml --store smoke")
+@study.command(cls=Command, epilog="Example: sparsegauge study run studies/smoke.toml --store smoke")
 def run(
     plan: Annotated[Path, typer.Argument(metavar="STUDY.toml", help="What to compute; docs/studies.md has the keys.")],
     store: Annotated[Path, typer.Option("--store", help="The directory of the results, made or continued.")],
@@ -73,7 +76,7 @@ def run(
         raise typer.Exit(1)
 
 
-@study.command(epilog="Example: sparsegauge study status smoke")
+@study.command(cls=Command, epilog="Example: sparsegauge study status smoke")
 def status(store: StoreArgument) -> None:
     """Tell how far a study is, how fast it goes, which parts of its store are damaged and which cells failed."""
     from ..study.store import study_status
@@ -94,7 +97,7 @@ def status(store: StoreArgument) -> None:
         )
 
 
-@study.command(epilog="Example: sparsegauge study export smoke -o smoke.parquet")
+@study.command(cls=Command, epilog="Example: sparsegauge study export smoke -o smoke.parquet")
 def export(
     store: StoreArgument,
     output: Annotated[Path, typer.Option("--output", "-o", help="A .parquet, .csv or .nc (netCDF) file.")],
@@ -113,7 +116,7 @@ def export(
         print(printable(target))
 
 
-@study.command(epilog="Example: sparsegauge study figures smoke -o pictures")
+@study.command(cls=Command, epilog="Example: sparsegauge study figures smoke -o pictures")
 def figures(
     store: StoreArgument,
     output: Annotated[

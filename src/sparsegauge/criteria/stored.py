@@ -13,7 +13,14 @@ from .auditor import Audit, audit
 
 @functools.cache
 def stored_audits() -> tuple[Audit, ...]:
-    """Return the audits that ship with the package, made with the default seed and budget."""
+    """Return the audits that ship with the package, made with the default seed and budget.
+
+    Examples
+    --------
+    >>> import sparsegauge as sg
+    >>> [audit.metric for audit in sg.stored_audits() if audit["P3"].status == "holds"][:3]
+    ['gds', 'neg_lp', 'l2_l1']
+    """
     text = resources.files(__package__).joinpath("audits.json").read_text(encoding="utf-8")
     return tuple(Audit.of(entry) for entry in json.loads(text))
 

@@ -8,6 +8,7 @@ in the shipped table of the paper's own experiment. Errors are interpolated betw
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass, field
 
 import numpy as np
@@ -67,7 +68,7 @@ def recommend_order(
     -------
     Recommendation
         `order`, `expected_mse` with its `standard_error`, `near_optimal` and more; `message` says where the choice
-        matters little, over how many trials the table's means are, and where the default solver does better.
+        matters little, over how many trials the table's means are, and what the default solver does on such signals.
 
     Examples
     --------
@@ -157,12 +158,11 @@ def _say(choice: Choices) -> list[str]:
 
 
 def _compare(default: float, success: Array) -> list[str]:
-    """Say where the default solver recovers more such signals than the solver of the table at any order."""
-    if not default > success.max():
-        return []
-    return [
-        f"`recover` without a solver finds {default:.0%} of such signals exactly, the best order {success.max():.0%}"
-    ]
+    """Say how many of such signals the default solver recovers, beside the solver of the table at its best order."""
+    if math.isnan(default):
+        return ["`recover` without a solver was not tried on such signals"]
+    best = f"{100 * success.max():.0f} %"
+    return [f"`recover` without a solver finds {100 * default:.0f} % of such signals exactly, the best order {best}"]
 
 
 def _default_solver(distribution: str, counts: dict[str, int], n: int) -> float:

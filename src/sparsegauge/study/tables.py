@@ -104,6 +104,20 @@ def study_dataset(store: str | PathLike[str]) -> xr.Dataset:
     ----------
     store : path
         The directory that `run_study` wrote to.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> import sparsegauge as sg
+    >>> study = sg.Study(
+    ...     n=20, distributions=["normal"], nonzeros=[2], measurements=[8, 12], signs="random",
+    ...     solver=sg.OMP(), repeats=3, seed=0,
+    ... )
+    >>> with tempfile.TemporaryDirectory() as store:
+    ...     done = sg.run_study(study, store).done
+    ...     found = sg.study_dataset(store)
+    >>> dict(found.success.sizes)
+    {'distributions': 1, 'nonzeros': 1, 'measurements': 2, 'trial': 3}
     """
     xarray = import_extra("xarray", NEEDS)
     results = read(store)
