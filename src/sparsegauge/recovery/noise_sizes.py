@@ -1,4 +1,4 @@
-r"""How large the noise may be: its posterior distribution, by expectation propagation under a falling noise.
+r"""How large the noise may be: its posterior distribution, by expectation propagation under a falling and a rising noise.
 
 Where y is so noisy that a few large coefficients explain it nearly as well as many small ones with less noise, the
 single support of the highest evidence says little of the noise: it takes weak coefficients for noise. Here all supports
@@ -8,7 +8,9 @@ starts where the last one ended. The log evidence follows from its slope,
     d log p(y) / d log sigma^2 = (E |y - A x|^2 / sigma^2 - M) / 2,
 
 with the mean over x given y (thermodynamic integration; A. Gelman and X.-L. Meng, "Simulating normalizing constants",
-Statistical Science 13(2), 1998). The share of y that is noise, sigma^2 M / |y|^2, has the prior Beta(1, 3) of mean 1/4.
+Statistical Science 13(2), 1998). Where there is more than one solution, a falling noise follows one of them; a run under a
+rising noise, from the sparsest x that is known, finds the other, and both count by their evidence. They meet where the
+noise is large. The share of y that is noise, sigma^2 M / |y|^2, has the prior Beta(2, 6) of mean 1/4.
 """
 
 from __future__ import annotations
@@ -29,7 +31,7 @@ EM_RATE = 0.1  # twice that of other runs: the prior changes with the noise
 FIRST_DENSITY, LARGEST_DENSITY = 0.2, 0.9  # non-zeros per measurement
 NEARLY_ZERO = 1e-3  # variance of what is zero in the sparse x that a rising noise starts from, in mean squares of x
 SAME = 0.1  # relative difference of means up to which two solutions are one
-PRIOR_OF_SHARE = (2.0, 20.0)  # Beta: a tenth or so is noise; next to none is a matter of the exact search
+PRIOR_OF_SHARE = (2.0, 6.0)  # Beta: y is rarely nothing but noise, and the exact search is for next to none
 
 
 @dataclass(frozen=True)
