@@ -1,4 +1,4 @@
-r"""How large the noise may be: its posterior distribution, by expectation propagation under a falling and a rising noise.
+r"""How large the noise may be: its posterior distribution, by expectation propagation under one size after the other.
 
 Where y is so noisy that a few large coefficients explain it nearly as well as many small ones with less noise, the
 single support of the highest evidence says little of the noise: it takes weak coefficients for noise. Here all supports
@@ -8,9 +8,9 @@ starts where the last one ended. The log evidence follows from its slope,
     d log p(y) / d log sigma^2 = (E |y - A x|^2 / sigma^2 - M) / 2,
 
 with the mean over x given y (thermodynamic integration; A. Gelman and X.-L. Meng, "Simulating normalizing constants",
-Statistical Science 13(2), 1998). Where there is more than one solution, a falling noise follows one of them; a run under a
-rising noise, from the sparsest x that is known, finds the other, and both count by their evidence. They meet where the
-noise is large. The share of y that is noise, sigma^2 M / |y|^2, has the prior Beta(2, 6) of mean 1/4.
+Statistical Science 13(2), 1998). Where there is more than one solution, a falling noise follows one of them; a run
+under a rising noise, from the best sparse x that is known, finds the other, and both count by their evidence. They meet
+where the noise is large. The share of y that is noise, sigma^2 M / |y|^2, has the prior Beta(2, 6) of mean 1/4.
 """
 
 from __future__ import annotations
