@@ -4,8 +4,8 @@ FOLDER has index.csv (record, file, fault, rpm, rate, ...; fault is OR, IR, B, o
 record. The data are those of the Case Western Reserve University Bearing Data Center,
 https://engineering.case.edu/bearingdatacenter: drive end, 12 kHz. They are not part of this repository.
 
-PART is any of metrics, diagnoses, thresholds, speed, agreement; all by default. Markdown goes to standard output.
-docs/vibration.md has the tables. The comparison with PySDKit needs `make peers`. Simulated records are in
+PART is any of metrics, diagnoses, robustness, thresholds, speed, agreement; all by default. Markdown goes to standard
+output. docs/vibration.md has the tables. The comparison with PySDKit needs `make peers`. Simulated records are in
 bearings_simulated.py.
 """
 
@@ -25,16 +25,18 @@ from pathlib import Path  # noqa: E402
 from typing import Any, NamedTuple  # noqa: E402
 
 import numpy as np  # noqa: E402
+import scipy.signal  # noqa: E402
 
 import sparsegauge as sg  # noqa: E402
 from sparsegauge.vibration.band_tree import Band, lay_out  # noqa: E402
 from sparsegauge.vibration.combs import Known, find_comb, find_lines  # noqa: E402
-from sparsegauge.vibration.diagnosis import NAMED_SCORE  # noqa: E402
+from sparsegauge.vibration.diagnosis import NAMED_SCORE_ALONE  # noqa: E402
 from sparsegauge.vibration.filters import Bank, envelope_spectra, filter_bank, record_spectrum  # noqa: E402
 
 FAULTS = {"OR": "outer", "IR": "inner", "B": "ball", "N": "none"}
 ORDERS = tuple(range(1, 17))
 LOW, HIGH, NARROWEST = 10.0, 1000.0, 350.0  # hertz
+SIMPLE = (1, 1 / 2, 2, 3 / 2, 2 / 3, 3, 1 / 3)
 LINE, WINDOW = 8.0, 0.02  # the loose criterion: so many times the median, so near
 
 
@@ -93,7 +95,7 @@ def criteria(record: Record, bank: Bank, index: int, band: Band) -> tuple[bool, 
         for fault, order in sg.BEARINGS["6205"].orders.items()
         if fault != "cage" and (comb := find_comb(lines, order * shaft, 0.01)) is not None
     }
-    strict = scores.get(record.fault, 0.0) >= NAMED_SCORE and max(scores, key=lambda k: scores[k]) == record.fault
+    strict = scores.get(record.fault, 0.0) >= NAMED_SCORE_ALONE and max(scores, key=lambda k: scores[k]) == record.fault
     return max(near) > LINE * np.median(heights), strict
 
 
@@ -149,6 +151,57 @@ def diagnoses(records: list[Record]) -> Iterator[str]:
         right = sum((one or "none") == fault for one in said)
         nothing = sum(one is None for one in said) if fault != "none" else 0
         yield f"| {fault} | {load} | {len(said)} | {right} | {nothing} | {len(said) - right - nothing} |"
+
+
+def said(x: np.ndarray, rate: float, rpm: float, bearing: Any) -> str | None:
+    """Return the fault that `diagnose` names."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", sg.SpeedWarning)
+        return sg.diagnose(x, rate, rpm, bearing).fault
+
+
+def upsampled(x: np.ndarray) -> np.ndarray:
+    """Return a record at four times its rate, with noise in what is above."""
+    noise = np.random.default_rng(len(x)).standard_normal(4 * len(x))
+    return scipy.signal.resample(x, 4 * len(x)) + 0.05 * x.std() * noise
+
+
+def strangers(count: int = 12) -> Iterator[dict[str, float]]:
+    """Draw bearings whose frequencies are none of a 6205's, nor their side bands or simple multiples."""
+    rng, known = np.random.default_rng(2024), sg.BEARINGS["6205"].orders[:3]
+    related = np.array([q * order + side for order in known for q in SIMPLE for side in (-1, 0, 1)])
+    while count:
+        balls, ratio = int(rng.integers(6, 17)), rng.uniform(0.12, 0.3)
+        orders = sg.bearing_orders(balls, ratio, 1.0) if balls * ratio < 3.1 else None
+        if orders is None or max(orders[:3]) > 9:
+            continue
+        if all(np.abs(order - related).min() > 0.015 * order for order in orders[:3]):
+            count -= 1
+            yield dict(orders.items())
+
+
+def robustness(records: list[Record]) -> Iterator[str]:
+    """What `diagnose` says of the races at other speeds, rates and lengths, and of bearings that are not there."""
+    races = [record for record in records if record.fault in ("outer", "inner")]
+    variations: dict[str, Callable[[Record], list[tuple[np.ndarray, float, float]]]] = {
+        "as they are": lambda r: [(r.x, r.rate, r.rpm)],
+        "speed 0.5 % too high": lambda r: [(r.x, r.rate, 1.005 * r.rpm)],
+        "speed 0.5 % too low": lambda r: [(r.x, r.rate, 0.995 * r.rpm)],
+        "speed 1.5 % too high": lambda r: [(r.x, r.rate, 1.015 * r.rpm)],
+        "at four times the rate, speed 0.2 % too high": lambda r: [(upsampled(r.x), 4 * r.rate, 1.002 * r.rpm)],
+        "cut into thirds": lambda r: [(piece, r.rate, r.rpm) for piece in np.array_split(r.x, 3)],
+    }
+    yield "| variation | diagnoses | named right | nothing found | named wrong |"
+    yield "|---|--:|--:|--:|--:|"
+    for label, vary in variations.items():
+        found = [(r.fault, said(*case, "6205")) for r in races for case in vary(r)]
+        right, nothing = sum(a == b for a, b in found), sum(b is None for _, b in found)
+        yield f"| {label} | {len(found)} | {right} | {nothing} | {len(found) - right - nothing} |"
+    others = ["6203", *strangers()]
+    for label, bearings in {"a 6203": others[:1], "bearings drawn at random": others[1:]}.items():
+        found_there = [said(r.x, r.rate, r.rpm, bearing) for r in records for bearing in bearings]
+        named = sum(fault is not None for fault in found_there)
+        yield f"| {label} instead | {len(found_there)} | | {len(found_there) - named} | {named} |"
 
 
 def thresholds(records: list[Record]) -> Iterator[str]:
@@ -247,7 +300,7 @@ def agreement(records: list[Record]) -> Iterator[str]:
         yield f"| {record.name} | {len(same)} | {np.median(same):.2%}, {max(same):.2%} | {np.median(other):.0%} |"
 
 
-PARTS = {part.__name__: part for part in (metrics, diagnoses, thresholds, speed, agreement)}
+PARTS = {part.__name__: part for part in (metrics, diagnoses, robustness, thresholds, speed, agreement)}
 
 
 def main(arguments: list[str]) -> None:

@@ -107,7 +107,9 @@ def survey_file(argument: str, request: SurveyRequest, show: Say, note: Say) -> 
     show(f"reading {label}")
     with spooled(argument, lambda: sys.stdin.buffer) as path:
         try:
-            found = open_file(path, key=request.key, note=lambda text: note(text.replace(str(path), label)))
+            found = open_file(
+                path, key=request.key, note=lambda text: note(text.replace(str(path), label)), singles=True
+            )
             return list(_survey_contents(label, found, request, show))
         except InvalidInput as error:
             message = str(error).replace(str(path), label)
@@ -256,11 +258,13 @@ def survey_facts(survey: Survey) -> dict[str, Any]:
         }
     if survey.diagnosis is not None:
         facts["fault"] = survey.diagnosis.fault
+        facts["measured_rpm"] = survey.diagnosis.measured_rpm
         facts["findings"] = [
             {
                 "fault": finding.fault,
                 "named": finding.named,
                 "score": finding.score,
+                "needed": finding.needed,
                 "expected": finding.expected,
                 "frequency": finding.frequency,
                 "harmonics": [line._asdict() for line in finding.harmonics],

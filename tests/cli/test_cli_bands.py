@@ -57,6 +57,19 @@ def test_matlab_files_name_their_rate_and_speed(capsys, tmp_path, fault, healthy
     ]
 
 
+@pytest.mark.parametrize("ending", ["npz", "h5"])
+def test_single_numbers_beside_a_record_give_rate_and_speed(capsys, tmp_path, fault, ending):
+    path = tmp_path / f"record.{ending}"
+    arrays = {"x": fault, "rate": float(RATE), "rpm": 1797.0}
+    if ending == "npz":
+        np.savez(path, **arrays)
+    else:
+        with pytest.importorskip("h5py").File(path, "w") as file:
+            file.update(arrays)
+    (found,) = records(capsys, path, "--bearing", "6205", *QUICK)
+    assert (found["signal"], found["rate"], found["rpm"], found["fault"]) == ("x", RATE, 1797, "inner")
+
+
 @pytest.mark.parametrize("ending", ["csv", "parquet"])
 def test_columns_of_times_give_the_rate(capsys, tmp_path, fault, ending):
     path = tmp_path / f"table.{ending}"

@@ -10,6 +10,8 @@ import sparsegauge as sg
 from sparsegauge.vibration.band_tree import Band
 from sparsegauge.vibration.bearings import find_orders
 from sparsegauge.vibration.combs import HARMONICS, Lines, find_comb
+from sparsegauge.vibration.decoys import decoy_orders
+from sparsegauge.vibration.simulated import add_knocks
 
 
 def test_the_orders_of_a_6205_are_those_that_are_published():
@@ -105,6 +107,72 @@ def test_faults_are_named(bearing, fault, rate, rpm):
     assert first.band.low - 2000 < record.resonance < first.band.high + 2000
     assert first.prominent >= 3
     assert str(found).startswith(f"{fault} fault")
+
+
+@pytest.mark.parametrize("share", [-0.015, -0.005, 0.005, 0.015])
+@pytest.mark.parametrize("fault", ["outer", "inner"])
+def test_the_record_says_its_own_speed(fault, share):
+    record = sg.bearing_record(fault, seconds=8, rng=3)
+    given = record.rpm * (1 + share)
+    found = sg.diagnose(record.x, record.rate, given, "6205")
+    assert found.fault == fault
+    assert found.rpm == given
+    assert found.measured_rpm == pytest.approx(record.rpm, rel=5e-4)
+
+
+def test_without_harmonics_of_the_shaft_the_speed_is_the_one_given():
+    found = sg.diagnose(NOISE, 12_000, 1797, "6205")
+    assert found.measured_rpm == 1797
+
+
+# geometries whose frequencies, side bands and simple multiples are none of a 6205's
+STRANGERS = [
+    {"outer": 2.479, "inner": 3.521, "ball": 5.583},
+    {"outer": 3.8, "inner": 5.2, "ball": 6.268},
+    {"outer": 5.219, "inner": 7.781, "ball": 4.875},
+    "6203",
+]
+
+
+def regular_fault(fault, seed):
+    """A fault whose knocks hardly slip, in the load zone of the shaft and of the cage: a forest of side bands."""
+    rng, shaft, orders = np.random.default_rng(seed), 1797 / 60, sg.BEARINGS["6205"].orders
+    x = sg.bearing_record("none", seconds=10, rng=rng).x
+    period = 1 / (getattr(orders, fault) * shaft)
+    times = np.arange(0.01, 9.98, period)
+    times += 5e-4 * period * rng.standard_normal(len(times)).cumsum()
+    load = 1 + 0.8 * np.cos(2 * np.pi * shaft * times)
+    add_knocks(x, times, 4 * load * (1 + 0.5 * np.cos(2 * np.pi * orders.cage * shaft * times)), 3360.0, 12_000.0)
+    return x
+
+
+def test_the_fault_of_another_bearing_is_seldom_named():
+    named = 0
+    for fault in ("outer", "inner"):
+        for seed in range(3):
+            x = regular_fault(fault, seed)
+            assert sg.diagnose(x, 12_000, 1797, "6205").fault == fault
+            named += sum(sg.diagnose(x, 12_000, 1797, stranger).fault is not None for stranger in STRANGERS)
+    assert named <= 3  # of 24; compared with noise alone, 18 are named
+
+
+def test_decoys_are_what_no_part_of_the_bearing_excites():
+    orders = sg.BEARINGS["6205"].orders[:3]
+    decoys = decoy_orders(orders, 0.01)
+    assert len(decoys) > 50
+    for decoy in decoys:
+        for part in (*orders, *(2 * order for order in orders), *(order / 2 for order in orders), *range(1, 9)):
+            assert abs(decoy - part) > 0.01 * decoy
+        for order in orders:
+            assert min(abs(decoy - order - side) for side in (-2, -1, 1, 2)) > 0.01 * decoy
+
+
+@pytest.mark.parametrize("orders", [(0.4,), (3.585,), (100.0, 140.0), (13.1, 17.9, 7.3)])
+def test_decoys_of_unusual_bearings(orders):
+    decoys = decoy_orders(orders, 0.01)
+    assert len(decoys) >= 20
+    assert decoys.min() >= 0.49 * min(orders)
+    assert decoys.max() <= 1.13 * max(orders)
 
 
 def test_the_load_zone_shows_as_side_bands():

@@ -68,7 +68,7 @@ def _unpack(data: bytes, name: str, max_mb: float, read: Callable[[Path], list[R
 
 
 def _records(path: Path) -> list[FoundRecord]:
-    found = find_records(path.name, open_file(path, limit=LARGEST_UNPACKED))
+    found = find_records(path.name, open_file(path, limit=LARGEST_UNPACKED, singles=True))
     return [
         record._replace(samples=np.array(record.samples[:LONGEST_RECORD], dtype=np.float64))
         for record in itertools.islice(found, MOST_SIGNALS)

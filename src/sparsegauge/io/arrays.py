@@ -46,7 +46,7 @@ def read_npz(request: FileRequest) -> list[Contents]:
         found = {}
         for info in members:
             name = info.filename.removesuffix(".npy")
-            reason = _why_not(archive, info)
+            reason = _why_not(archive, info, request.singles)
             if reason is None:
                 found[name] = info
             else:
@@ -59,7 +59,7 @@ def read_npz(request: FileRequest) -> list[Contents]:
         return [Contents(axis=-1, values=_member(archive, found[name]), name=printable(name)) for name in chosen]
 
 
-def _why_not(archive: zipfile.ZipFile, info: zipfile.ZipInfo) -> str | None:
+def _why_not(archive: zipfile.ZipFile, info: zipfile.ZipInfo, singles: bool) -> str | None:
     """Return why a member is not an array to measure; None if it is one."""
     if info.compress_type not in (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED):
         return "packed in a way that NumPy does not use"
@@ -67,7 +67,7 @@ def _why_not(archive: zipfile.ZipFile, info: zipfile.ZipInfo) -> str | None:
         shape, dtype = _header(file)
     if dtype.kind not in "biufc":
         return f"of dtype {dtype}"
-    if not shape or 0 in shape:
+    if 0 in shape or not (shape or singles):
         return f"of shape {shape}"
     if math.prod(shape) * dtype.itemsize > info.file_size:
         raise ValueError(f"{info.filename} promises shape {shape} of {dtype}, and has {info.file_size:,} bytes")
@@ -78,7 +78,7 @@ def _member(archive: zipfile.ZipFile, info: zipfile.ZipInfo) -> np.ndarray[Any, 
     with archive.open(info) as file:
         array = npy.read_array(file, allow_pickle=False)
     assert numbers(array)
-    return array
+    return np.atleast_1d(array)
 
 
 def _header(file: IO[bytes]) -> tuple[tuple[int, ...], np.dtype[Any]]:

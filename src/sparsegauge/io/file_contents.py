@@ -34,13 +34,15 @@ class FileRequest:
 
     `key` names the arrays, columns or channels to read, None for all of them; `note` is called with a sentence about
     each thing that is left out. `limit` is the number of bytes that the file may unpack into; None stands for the usual
-    rule, which lets large files unpack into more than small ones.
+    rule, which lets large files unpack into more than small ones. With `singles`, numbers without a dimension, such as
+    a sampling rate, are read as arrays of one.
     """
 
     path: Path
     key: Key = None
     note: Note = ignore_note
     limit: int | None = None
+    singles: bool = False
 
     @property
     def name(self) -> str:

@@ -70,7 +70,9 @@ _BEGINNINGS = (
 )
 
 
-def open_file(path: Path, *, key: Key = None, note: Note = ignore_note, limit: int | None = None) -> list[Contents]:
+def open_file(
+    path: Path, *, key: Key = None, note: Note = ignore_note, limit: int | None = None, singles: bool = False
+) -> list[Contents]:
     """Return the arrays of a file, read by its ending, or by its first bytes where that says nothing.
 
     Parameters
@@ -84,6 +86,8 @@ def open_file(path: Path, *, key: Key = None, note: Note = ignore_note, limit: i
     limit : int, optional
         The number of bytes that a packed file may unpack into. By default a file may unpack into 1 GiB, or 100 times
         its own size if that is more.
+    singles : bool
+        Read numbers without a dimension, such as a sampling rate beside a record, as arrays of one.
 
     Returns
     -------
@@ -98,7 +102,7 @@ def open_file(path: Path, *, key: Key = None, note: Note = ignore_note, limit: i
         If there is no such file, or it cannot be read.
     """
     _check_file(path)
-    return FORMATS[_format(path)](FileRequest(path, key, note, limit))
+    return FORMATS[_format(path)](FileRequest(path, key, note, limit, singles))
 
 
 def _check_file(path: Path) -> None:

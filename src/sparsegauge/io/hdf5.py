@@ -22,7 +22,7 @@ def read_hdf5(request: FileRequest) -> list[Contents]:
         def visit(name: str, entry: Any) -> None:
             if not isinstance(entry, h5py.Dataset):
                 return
-            if entry.dtype.kind in "biufc" and entry.shape and entry.size:
+            if entry.dtype.kind in "biufc" and (entry.shape or request.singles) and entry.size:
                 found[name] = entry
             else:
                 what = f"of type {entry.dtype} and shape {entry.shape}"
@@ -34,7 +34,7 @@ def read_hdf5(request: FileRequest) -> list[Contents]:
         if not chosen:
             raise InvalidInput(f"{request.name} has no array of numbers")
         refuse_expansion(request, sum(math.prod(found[name].shape) * found[name].dtype.itemsize for name in chosen))
-        arrays = [np.asarray(found[name][()]) for name in chosen]
+        arrays = [np.atleast_1d(found[name][()]) for name in chosen]
     return [
         Contents(axis=-1, values=array.ravel() if array.ndim == 2 and 1 in array.shape else array, name=printable(name))
         for name, array in zip(chosen, arrays, strict=True)

@@ -14,15 +14,20 @@ TURNS_PER_PIECE = 40
 MOST_PIECES = 12
 FEWEST_PIECES = 4
 SEARCH = 0.12  # how far from the given speed it is looked for, relative to it
-REFINED_SEARCH = 0.006  # the same, for lines that are to be left out
+REFINED_SEARCH = 0.02  # the same in the whole record: up to where `check_speed` calls another speed plainly different
+REFINED_STEP = 1e-4  # at most, relative to the speed
+BESIDE = 0.004  # of the speed: neighbouring speeds, whose harmonics share lines with those of the best one
 SHAFT_HARMONICS = 10
 CLEAR_SCORE = 14.0  # of the harmonics in one piece, to take its speed for known
 CLEAR_LEAD = 1.25  # over the best score at other speeds
+REFINED_LEAD = 1.35  # the same in the whole record, whose faults are looked for at this speed
 PLAIN_VARIATION = 0.02
 PLAIN_DIFFERENCE = 0.02
 
 
-class _Estimate(NamedTuple):
+class SpeedEstimate(NamedTuple):
+    """A shaft's turns per second by its own harmonics, and whether these leave no other speed."""
+
     frequency: float
     clear: bool
 
@@ -43,13 +48,18 @@ def check_speed(x: Array, rate: float, shaft: float) -> str | None:
     return None
 
 
-def refine_speed(x: Array, rate: float, shaft: float) -> float:
+def refine_speed(x: Array, rate: float, shaft: float) -> SpeedEstimate:
     """Return the speed near the given one whose harmonics stand out most in the whole record."""
     size = scipy.fft.next_fast_len(2 * len(x))
     magnitudes = np.abs(scipy.fft.rfft(x * np.hanning(len(x)), size))
-    steps = int(np.ceil(2 * REFINED_SEARCH * shaft * SHAFT_HARMONICS * size / rate)) + 1
+    by_resolution = int(np.ceil(2 * REFINED_SEARCH * shaft * SHAFT_HARMONICS * size / rate))
+    steps = max(by_resolution, round(REFINED_SEARCH / REFINED_STEP))
     speeds = shaft * np.linspace(1 - REFINED_SEARCH, 1 + REFINED_SEARCH, 2 * steps + 1)
-    return float(speeds[_harmonic_scores(magnitudes, rate / size, speeds).argmax()])
+    scores = _harmonic_scores(magnitudes, rate / size, speeds)
+    best = int(scores.argmax())
+    others = scores[np.abs(speeds - speeds[best]) > BESIDE * shaft].max()
+    clear = scores[best] >= CLEAR_SCORE and scores[best] >= REFINED_LEAD * others
+    return SpeedEstimate(float(speeds[best]), bool(clear))
 
 
 def _track(x: Array, rate: float, shaft: float) -> Array:
@@ -69,7 +79,7 @@ def _drifts(speeds: Array) -> bool:
     return bool(steps < 2.5 * (speeds.max() - speeds.min()))
 
 
-def _estimate(piece: Array, rate: float, shaft: float) -> _Estimate:
+def _estimate(piece: Array, rate: float, shaft: float) -> SpeedEstimate:
     """Return the speed whose harmonics stand out most in the spectrum of a piece."""
     size = scipy.fft.next_fast_len(2 * len(piece))
     magnitudes = np.abs(scipy.fft.rfft(piece * np.hanning(len(piece)), size))
@@ -79,7 +89,7 @@ def _estimate(piece: Array, rate: float, shaft: float) -> _Estimate:
     best = int(scores.argmax())
     elsewhere = np.abs(speeds - speeds[best]) > 0.015 * shaft
     clear = scores[best] >= CLEAR_SCORE and scores[best] >= CLEAR_LEAD * scores[elsewhere].max()
-    return _Estimate(float(speeds[best]), bool(clear))
+    return SpeedEstimate(float(speeds[best]), bool(clear))
 
 
 def _harmonic_scores(magnitudes: Array, resolution: float, speeds: Array) -> Array:
