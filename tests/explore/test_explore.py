@@ -13,6 +13,7 @@ import socket
 import tempfile
 import threading
 import webbrowser
+from typing import ClassVar
 
 import numpy as np
 import pytest
@@ -24,7 +25,7 @@ from threadpoolctl import threadpool_info, threadpool_limits
 
 import sparsegauge as sg
 from sparsegauge.cli import main
-from sparsegauge.explore import experiment, server, standing, upload
+from sparsegauge.explore import experiment, recovery_run, server, standing, upload
 from sparsegauge.explore.model import LONGEST, ORDERS, ShownCoefficients, bars, checked
 from sparsegauge.explore.signal_views import outline
 from sparsegauge.explore.soon import Soon
@@ -182,7 +183,7 @@ def test_noise_has_the_ratio_asked_for():
 
 
 def test_a_run_collects_its_iterates_and_finds_the_signal():
-    run = experiment.Run(trial_of())
+    run = recovery_run.Run(trial_of())
     run.start()
     run.join(DEADLINE)
     assert run.over
@@ -193,7 +194,7 @@ def test_a_run_collects_its_iterates_and_finds_the_signal():
 
 
 def test_runs_reproduce():
-    runs = [experiment.Run(trial_of(snr=30.0, solver="SPSA (the paper)")) for _ in range(2)]
+    runs = [recovery_run.Run(trial_of(snr=30.0, solver="SPSA (the paper)")) for _ in range(2)]
     for run in runs:
         run.work()
     assert (runs[0].result.x == runs[1].result.x).all()
@@ -201,7 +202,7 @@ def test_runs_reproduce():
 
 
 def test_a_run_can_be_stopped():
-    run = experiment.Run(trial_of())
+    run = recovery_run.Run(trial_of())
     run.stop()
     run.work()
     assert len(run.frames) == 1
@@ -212,12 +213,19 @@ def test_a_solver_that_fails_leaves_a_sentence(monkeypatch):
     def refuse(*_, **__):
         raise RuntimeError("first\nsecond")
 
-    monkeypatch.setattr(experiment, "recover_signal", refuse)
-    run = experiment.Run(trial_of())
+    monkeypatch.setattr(recovery_run, "recover_signal", refuse)
+    run = recovery_run.Run(trial_of())
     run.work()
     assert run.failure == "first second"
     assert run.over
     assert run.last() is None
+
+
+class _Refusing(sg.Solver):
+    supports: ClassVar[sg.Capabilities] = sg.Capabilities()
+
+    def iterates(self, problem, rng):
+        raise RuntimeError("no")
 
 
 def blas_threads():
@@ -238,14 +246,15 @@ class Overlapping:
         return "found"
 
     def start(self):
-        runs = [experiment.Run(trial_of(seed=seed)) for seed in (0, 1)]
-        for run, inside in zip(runs, self.inside, strict=True):
-            run.start()
+        runs = [recovery_run.Run(trial_of(seed=seed)) for seed in (0, 1)]
+        threads = [threading.Thread(target=run.work) for run in runs]
+        for thread, inside in zip(threads, self.inside, strict=True):
+            thread.start()
             assert inside.wait(DEADLINE)
             self.seen.append(blas_threads())
-        for run, leave in zip(runs, self.leave, strict=True):
+        for run, thread, leave in zip(runs, threads, self.leave, strict=True):
             leave.set()
-            run.join(DEADLINE)
+            thread.join(DEADLINE)
             assert run.result == "found"
             self.seen.append(blas_threads())
         raise KeyboardInterrupt
@@ -256,7 +265,7 @@ class Overlapping:
 
 def test_blas_has_one_thread_while_the_page_is_served_and_its_own_number_afterwards(monkeypatch):
     running = Overlapping()
-    monkeypatch.setattr(experiment, "recover_signal", running.recover)
+    monkeypatch.setattr(recovery_run, "recover_signal", running.recover)
     with threadpool_limits(2, user_api="blas"):
         before = blas_threads()
         server.serve(running)
@@ -603,9 +612,6 @@ def test_columns_of_one_name_are_all_kept(measuring):
 def test_a_failure_is_gone_from_the_page_when_the_next_run_begins(monkeypatch):
     from sparsegauge.explore.recovery_panel import RecoveryPanel
 
-    def refuse(*_, **__):
-        raise RuntimeError("no")
-
     def finish(page):
         page._begin()
         page.run.join(DEADLINE)
@@ -614,7 +620,7 @@ def test_a_failure_is_gone_from_the_page_when_the_next_run_begins(monkeypatch):
     page = RecoveryPanel()
     page.take(checked("x", random_signal(0)), "samples")
     with monkeypatch.context() as broken:
-        broken.setattr(experiment, "recover_signal", refuse)
+        broken.setitem(experiment.SOLVERS, page.solver.value, _Refusing)
         finish(page)
     assert page.message.visible
     finish(page)

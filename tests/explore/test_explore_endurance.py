@@ -4,15 +4,16 @@ from __future__ import annotations
 
 import gc
 import http.client
+import multiprocessing
 import os
 import signal
 import subprocess
 import sys
 import tempfile
-import threading
 import time
 from pathlib import Path
 from types import SimpleNamespace
+from typing import ClassVar
 from urllib.parse import urlsplit
 
 import numpy as np
@@ -24,10 +25,11 @@ pytest.importorskip("panel_material_ui")
 import sparsegauge as sg  # noqa: E402
 from explore_server import MOST_KEPT, resident, serving_process  # noqa: E402
 from sparsegauge._platform import scratch  # noqa: E402
-from sparsegauge.explore import experiment  # noqa: E402
+from sparsegauge.explore import experiment, recovery_run  # noqa: E402
 from sparsegauge.explore.dropper import ALREADY_TAKEN, LimitedDropper  # noqa: E402
 from sparsegauge.explore.signal_panel import SignalPanel  # noqa: E402
 from sparsegauge.explore.view import make_page  # noqa: E402
+from waiting import read_line, wait_until  # noqa: E402
 
 
 def watchers_of_the_process():
@@ -96,46 +98,125 @@ def test_the_page_says_that_a_file_was_refused_and_keeps_no_bytes():
     assert panel.file.value == {"x.csv": ALREADY_TAKEN}
 
 
-def trial(seed=0):
+class _Forever(sg.Solver):
+    """Never ends by itself."""
+
+    supports: ClassVar[sg.Capabilities] = sg.Capabilities()
+
+    def iterates(self, problem, rng):
+        while True:
+            yield sg.Iterate(np.ones(problem.n))
+
+
+class _Stuck(_Forever):
+    """Never comes to its first iterate."""
+
+    def iterates(self, problem, rng):
+        while problem.n:
+            time.sleep(0.01)
+        yield sg.Iterate(np.ones(problem.n))
+
+
+class _Killed(_Forever):
+    """Is killed after its first iterate, as by a system without memory."""
+
+    def iterates(self, problem, rng):
+        yield sg.Iterate(np.ones(problem.n))
+        os.kill(os.getpid(), signal.SIGKILL)
+
+
+def trial(solver=None, seed=0):
     x = sg.sparse_signal(64, 4, rng=seed)
-    return experiment.set_up(x, kept=4, measurements=32, snr=None, solver=next(iter(experiment.SOLVERS)), seed=seed)
+    first = next(iter(experiment.SOLVERS))
+    return experiment.set_up(x, kept=4, measurements=32, snr=None, solver=solver or first, seed=seed)
 
 
-def test_an_endless_recovery_does_not_stop_another_and_ends_when_it_is_told(monkeypatch):
-    real = experiment.recover_signal
-    endless = threading.Event()
+@pytest.fixture
+def hostile(monkeypatch):
+    """Offer solvers that do not end."""
+    for solver in (_Forever, _Stuck, _Killed):
+        monkeypatch.setitem(experiment.SOLVERS, solver.__name__[1:], solver)
 
-    def recover(A, y, *, callback, rng, **options):
-        if rng == 1:  # the session that never ends
-            count = 0
-            while not callback(count, np.ones(A.shape[1])):
-                count += 1
-                endless.set()
-        return real(A, y, callback=callback, rng=rng, **options)
 
-    monkeypatch.setattr(experiment, "recover_signal", recover)
-    stuck, other = experiment.Run(trial(1)), experiment.Run(trial(2))
-    stuck.start()
-    assert endless.wait(60)
+def started(solver):
+    run = recovery_run.Run(trial(solver))
+    run.start()
+    wait_until(lambda: run.frames or solver == "Stuck", "the first iterate")
+    return run
+
+
+def test_an_endless_recovery_does_not_stop_another_and_ends_when_it_is_told(hostile):
+    endless, other = started("Forever"), recovery_run.Run(trial(seed=2))
     other.start()
     other.join(120)
     assert other.result is not None
     assert other.result.success
-    assert not stuck.over
-    assert len(stuck.frames) <= experiment.MOST_FRAMES
-    stuck.stop()
-    stuck.join(120)
-    assert stuck.over
+    assert not endless.over
+    assert len(endless.frames) <= recovery_run.MOST_FRAMES
+    endless.stop()
+    endless.join(120)
+    assert endless.over
 
 
-def test_a_recovery_is_stopped_after_its_time(monkeypatch):
-    monkeypatch.setattr(experiment, "LONGEST_RUN", -1.0)
-    run = experiment.Run(trial())
-    assert run._collect(1, np.ones(64)) is True
+def test_a_recovery_that_does_not_listen_is_killed(hostile, monkeypatch):
+    monkeypatch.setattr(recovery_run, "GRACE", 0.2)
+    run = started("Stuck")
+    run.stop()
+    run.join(120)
+    assert (run.result, run.failure) == (None, "it was stopped before it had a result")
+    assert not multiprocessing.active_children()
+
+
+def test_a_recovery_is_stopped_after_its_time(hostile, monkeypatch):
+    monkeypatch.setattr(recovery_run, "LONGEST_RUN", 0.5)
+    monkeypatch.setattr(recovery_run, "GRACE", 0.2)
+    run = started("Stuck")
+    run.join(120)
+    assert run.failure == "it was stopped before it had a result"
+    run = recovery_run.Run(trial("Forever"))
+    run.work()
+    assert run.over
+
+
+def test_a_recovery_whose_process_dies_is_a_sentence(hostile):
+    run = started("Killed")
+    run.join(120)
+    assert run.failure.startswith("its process ended (exit code -9)")
+    assert len(run.frames) == 1
+
+
+def test_recoveries_end_with_a_server_that_was_killed(tmp_path):
+    """Also one that is stuck in an iterate."""
+    code = (
+        "import sys, time\nsys.path[:0] = sys.argv[1:]\n"
+        "import test_explore_endurance as t\nfrom sparsegauge.explore import experiment, recovery_run\n"
+        "import multiprocessing\n"
+        "if __name__ == '__main__':\n"
+        "    experiment.SOLVERS['Stuck'] = t._Stuck\n    run = recovery_run.Run(t.trial('Stuck')); run.start()\n"
+        "    while not multiprocessing.active_children(): time.sleep(0.01)\n"
+        "    print(multiprocessing.active_children()[0].pid, flush=True)\n    time.sleep(600)\n"
+    )
+    (tmp_path / "server.py").write_text(code)
+    here = Path(__file__).parent
+    command = [sys.executable, str(tmp_path / "server.py"), str(here), str(here.parent)]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as process:
+        child = int(read_line(process))
+        os.kill(child, 0)
+        process.kill()
+        process.wait()
+    wait_until(lambda: not is_alive(child), "the end of the recovery")
+
+
+def is_alive(pid):
+    try:
+        os.kill(pid, 0)
+    except ProcessLookupError:
+        return False
+    return True
 
 
 def seconds_of_a_recovery():
-    run = experiment.Run(trial(2))
+    run = recovery_run.Run(trial(seed=2))
     began = time.perf_counter()
     run.start()
     run.join(120)
@@ -144,39 +225,19 @@ def seconds_of_a_recovery():
 
 
 @pytest.mark.slow
-def test_an_endless_recovery_hardly_slows_another(monkeypatch):
-    """Python runs one thread at a time: a run that lasts gives way."""
-    real, age = experiment.recover_signal, time.monotonic() - experiment.LONGEST_RUN / 2
-
-    def recover(A, y, *, callback, rng, **options):
-        while rng == 1 and not callback(0, np.ones(A.shape[1])):
-            pass
-        return real(A, y, callback=callback, rng=rng, **options)
-
-    monkeypatch.setattr(experiment, "recover_signal", recover)
+def test_an_endless_recovery_does_not_slow_another(hostile, monkeypatch):
+    """On two processors or more; on one, a lower priority leaves the endless one a tenth."""
     seconds_of_a_recovery()
     ratios = []
     for _ in range(9):
         alone = seconds_of_a_recovery()
-        endless = experiment.Run(trial(1), _deadline=age + experiment.LONGEST_RUN)  # long under way
-        endless.start()
+        endless = started("Forever")
+        time.sleep(1.5 * recovery_run.LONG_RUN)  # from then on it gives way
         ratios.append(seconds_of_a_recovery() / alone)
         endless.stop()
         endless.join(60)
         assert endless.over
-    assert np.median(ratios) < 1.5
-    assert not experiment._under_way
-
-
-def test_a_run_that_fails_does_not_count_as_under_way(monkeypatch):
-    def fail(*_, **__):
-        raise MemoryError
-
-    monkeypatch.setattr(experiment, "recover_signal", fail)
-    run = experiment.Run(trial())
-    run.work()
-    assert run.failure == "MemoryError"
-    assert not experiment._under_way
+    assert np.median(ratios) < 1.25
 
 
 def test_scratch_directories_of_killed_processes_are_removed_and_others_stay(tmp_path, monkeypatch):

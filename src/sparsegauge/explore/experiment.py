@@ -1,24 +1,15 @@
-"""A recovery to watch: a piece of the signal, random sums of it, a solver, and every iterate on the way."""
+"""What a recovery starts from: a piece of the signal, random sums of it, and a solver; `recovery_run` does the rest."""
 
 from __future__ import annotations
 
-import math
-import threading
-import time
-from dataclasses import dataclass, field
-from typing import Any
+from dataclasses import dataclass
 
 import numpy as np
 import scipy.fft
-from numpy.typing import NDArray
 
 from .._arrays import Array
 from ..errors import InvalidInput
-from ..metrics.gds import gds
-from ..recovery.entry import recover_signal
-from ..recovery.quality import relative_error
 from ..recovery.registry import SOLVERS as REGISTERED
-from ..recovery.result import Recovery
 from ..recovery.solver import Solver, has_defaults
 from ..recovery.transform import wavelet_basis
 from ..simulate import gaussian_matrix
@@ -26,9 +17,6 @@ from .model import coefficients
 
 LONGEST, SIDE = 256, 32  # samples of a trial; of a picture a square of 32 x 32 pixels
 SHORTEST = 8
-MOST_FRAMES = 2000  # kept of a run: 16 MB
-LONGEST_RUN = 300.0  # seconds, after which a run is stopped at its next iterate
-LONG_RUN, PAUSE = 1.0, 0.005  # seconds: a run that takes longer pauses at each iterate while others are under way
 ORDER = 2.0  # of the sparsity that is drawn
 WAVELET = "db4"  # that of signals.wavelet
 
@@ -128,69 +116,3 @@ def set_up(c: Array, *, kept: int, measurements: int, snr: float | None, solver:
         noise = float(np.sqrt(np.mean(y**2))) * 10 ** (-snr / 20)
         y = y + noise * rng.standard_normal(measurements)
     return Trial(truth, A, y, noise, solver, seed)
-
-
-_under_way: set[int] = set()  # runs of all pages
-
-
-@dataclass
-class Run:
-    """A trial on its way in a thread of its own: `frames` grows, then there is `result` or `failure`."""
-
-    trial: Trial
-    frames: list[Frame] = field(default_factory=list)
-    result: Recovery | None = None
-    failure: str = ""
-    _stop: threading.Event = field(default_factory=threading.Event)
-    _thread: threading.Thread | None = None
-    _deadline: float = field(default_factory=lambda: time.monotonic() + LONGEST_RUN)
-
-    def start(self) -> None:
-        """Start the run in the background; a server that ends does not wait for it."""
-        self._thread = threading.Thread(target=self.work, name="sparsegauge-recovery", daemon=True)
-        self._thread.start()
-
-    def stop(self) -> None:
-        """Stop the run at the solver's next iterate."""
-        self._stop.set()
-
-    def join(self, timeout: float | None = None) -> None:
-        """Wait until the run is over."""
-        if self._thread is not None:
-            self._thread.join(timeout)
-
-    @property
-    def over(self) -> bool:
-        """Whether there is nothing more to come."""
-        return self.result is not None or bool(self.failure)
-
-    def work(self) -> None:
-        """Do the whole run in this thread."""
-        trial = self.trial
-        _under_way.add(id(self))
-        try:
-            solver = SOLVERS[trial.solver]()
-            self.result = recover_signal(
-                trial.A, trial.y, solver=solver, noise=trial.noise, rng=trial.seed, callback=self._collect
-            )
-        except Exception as error:  # a page shows a sentence, whatever it was
-            self.failure = " ".join(str(error).split()) or type(error).__name__
-        finally:
-            _under_way.discard(id(self))
-
-    def _collect(self, iteration: int, x: NDArray[Any]) -> bool:
-        if len(self.frames) < MOST_FRAMES:
-            self.frames.append(self.frame(iteration, x))
-        left = self._deadline - time.monotonic()
-        if left < LONGEST_RUN - LONG_RUN and len(_under_way) > 1:
-            self._stop.wait(PAUSE)  # Python runs one thread at a time: give way to the runs of other pages
-        return self._stop.is_set() or left < 0
-
-    def frame(self, iteration: int, x: NDArray[Any]) -> Frame:
-        """Return an iterate and how good it is."""
-        sparse = float(gds(x, ORDER, zero=math.nan))
-        return Frame(iteration, np.array(x, dtype=np.float64), relative_error(x, self.trial.truth), sparse)
-
-    def last(self) -> Frame | None:
-        """Return what was found in the end."""
-        return None if self.result is None else self.frame(self.result.nit, self.result.x)

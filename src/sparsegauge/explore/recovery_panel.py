@@ -15,8 +15,9 @@ import panel_material_ui as pmui
 from ..errors import InvalidInput
 from ..metrics.gds import gds
 from . import drawings, layout
-from .experiment import ORDER, SOLVERS, Frame, Piece, Run, Trial, piece, set_up
+from .experiment import ORDER, SOLVERS, Frame, Piece, Trial, piece, set_up
 from .model import Signal
+from .recovery_run import Run
 from .signal_views import EstimateView
 from .soon import Soon
 

@@ -96,7 +96,10 @@ def make_server(*, address: str, port: int, max_upload_mb: float) -> tuple[Any, 
     import panel as pn
 
     from .guard import TOKEN_ARGUMENT, Guard, own_hosts, url_host
+    from .recovery_run import start_helper
     from .view import TITLE, make_page
+
+    start_helper()
 
     for name in ("asyncio", "bokeh.server.views.ws", "bokeh.server.protocol_handler", "tornado.application"):
         logging.getLogger(name).addFilter(is_not_of_a_closed_page)
