@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import gc
 import http.client
 import multiprocessing
@@ -11,6 +12,7 @@ import subprocess
 import sys
 import tempfile
 import time
+import weakref
 from pathlib import Path
 from types import SimpleNamespace
 from typing import ClassVar
@@ -25,7 +27,7 @@ pytest.importorskip("panel_material_ui")
 import sparsegauge as sg  # noqa: E402
 from explore_server import MOST_KEPT, resident, serving_process  # noqa: E402
 from sparsegauge._platform import scratch  # noqa: E402
-from sparsegauge.explore import experiment, recovery_run  # noqa: E402
+from sparsegauge.explore import experiment, recovery_run, server  # noqa: E402
 from sparsegauge.explore.dropper import ALREADY_TAKEN, LimitedDropper  # noqa: E402
 from sparsegauge.explore.signal_panel import SignalPanel  # noqa: E402
 from sparsegauge.explore.view import make_page  # noqa: E402
@@ -43,6 +45,36 @@ def test_a_page_is_not_kept_by_the_state_of_the_process():
     assert watchers_of_the_process() == before
     del pages
     gc.collect()
+
+
+class Cycle:
+    def __init__(self):
+        self.own = self
+
+
+def test_memory_is_given_back_once_for_all_sessions_that_end_together(monkeypatch):
+    """Also that of objects that refer to themselves, which Python looks for rarely."""
+    given = []
+    real = server.give_memory_back
+    monkeypatch.setattr(server, "give_memory_back", lambda: given.append(real()))
+    monkeypatch.setattr(server, "TIDYING", 0.01)
+
+    async def end_sessions():
+        tidying = server.Tidying()
+        for _ in range(2):
+            for _ in range(3):
+                tidying.soon()
+            assert not given[1:]
+            await asyncio.sleep(0.1)
+
+    gc.disable()
+    try:
+        garbage = weakref.ref(Cycle())
+        asyncio.run(end_sessions())
+    finally:
+        gc.enable()
+    assert len(given) == 2
+    assert garbage() is None
 
 
 def piece(name, data, number, total):

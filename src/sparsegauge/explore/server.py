@@ -9,11 +9,15 @@ import socket
 from typing import Any
 
 from .._platform.extras import check_extras
+from .._platform.memory import forget_what_was_kept, give_memory_back, keep_what_is_there
 from .._platform.scratch import remove_abandoned_scratch
 from ..errors import InvalidInput
 
 MODULES = ("bokeh", "panel", "panel_material_ui", "tornado")
 LARGEST_MESSAGE = 4_000_000  # bytes; files come in pieces of a quarter of this
+TIDYING = (
+    5.0  # seconds from the end of a session until its memory is given back, with that of others that end meanwhile
+)
 
 
 def check_extra() -> None:
@@ -99,13 +103,19 @@ def make_server(*, address: str, port: int, max_upload_mb: float) -> tuple[Any, 
     from .recovery_run import start_helper
     from .view import TITLE, make_page
 
+    tidying = Tidying()
+
+    def page() -> Any:
+        pn.state.on_session_destroyed(lambda _: tidying.soon())
+        return make_page(max_upload_mb)
+
     start_helper()
 
     for name in ("asyncio", "bokeh.server.views.ws", "bokeh.server.protocol_handler", "tornado.application"):
         logging.getLogger(name).addFilter(is_not_of_a_closed_page)
     pn.extension("filedropper")
     server = pn.io.server.get_server(
-        {"/": lambda: make_page(max_upload_mb)},
+        {"/": page},
         address=address,
         port=port,
         title={"/": TITLE},
@@ -126,6 +136,29 @@ def make_server(*, address: str, port: int, max_upload_mb: float) -> tuple[Any, 
     return server, f"http://{url_host(address)}:{port}/?{TOKEN_ARGUMENT}={token}"
 
 
+class Tidying:
+    """Gives memory back after sessions have ended, once for all that end within a few seconds.
+
+    The objects of a page refer to each other. Left to itself, Python looks for such garbage ever more rarely, and the C
+    library keeps the room of what was deleted.
+    """
+
+    def __init__(self) -> None:
+        self.is_due = False
+
+    def soon(self) -> None:
+        """Give memory back in a few seconds, if there is a server that runs by then."""
+        from tornado.ioloop import IOLoop
+
+        if not self.is_due:
+            self.is_due = True
+            IOLoop.current().call_later(TIDYING, self._now)
+
+    def _now(self) -> None:
+        self.is_due = False
+        give_memory_back()
+
+
 def serve(server: Any) -> None:
     """Serve the page until Ctrl-C.
 
@@ -134,6 +167,7 @@ def serve(server: Any) -> None:
     """
     from .._platform.blas import one_blas_thread
 
+    keep_what_is_there()
     with one_blas_thread:
         try:
             server.io_loop.start()
@@ -141,6 +175,7 @@ def serve(server: Any) -> None:
             pass
         finally:
             server.stop()
+            forget_what_was_kept()
 
 
 def is_not_of_a_closed_page(record: logging.LogRecord) -> bool:
