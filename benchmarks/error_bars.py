@@ -3,7 +3,8 @@
 TRIALS signals, 4000 by default, of N independent coefficients each, from four distributions. Counted is how often the
 95 % interval of `confidence_interval` holds the metric's true value, which is that of a million quantiles. Beside it,
 at N = 50, the standard errors over the true spread between signals, and how often other intervals are right: the value
-plus and minus 1.96 standard errors, and the bootstrap's percentiles (400 resamples of an eighth of the signals). Last,
+plus and minus 1.96 standard errors, and the bootstrap's percentiles (400 resamples of an eighth of the signals); and
+which signals have intervals that miss. Last,
 an eighth as many signals whose neighbouring samples depend on each other. Seeds are fixed; standard errors are those of
 a share.
 Prints Markdown tables, and draws the shares over N if told where to.
@@ -30,6 +31,7 @@ mpl.use("Agg")
 import matplotlib.pyplot as plt  # noqa: E402
 
 import sparsegauge as sg  # noqa: E402
+from sparsegauge.metrics.scales import Scale  # noqa: E402
 
 Array = np.ndarray
 
@@ -38,6 +40,17 @@ SIZES = (25, 50, 100, 400)
 SHORT = 50
 RESAMPLES = 400
 METHODS = "infinitesimal", "jackknife"
+HARD = (
+    ("S_2", "normal"),
+    ("S_2", "40 % normal, 60 % zeros"),
+    ("S_2", "exponential"),
+    ("coefficient_of_variation", "exponential"),
+    ("S_4", "normal"),
+    ("S_4", "exponential"),
+    ("kurtosis", "normal"),
+    ("kurtosis", "exponential"),
+)
+STRETCHES = (1.25, 1.5)
 DENSITY = 0.4  # of the sparse signals
 METRICS: dict[str, tuple[str, dict[str, float]]] = {
     "S_1 (Gini)": ("gds", {"order": 1}),
@@ -120,6 +133,34 @@ def print_coverage(trials: int) -> dict[tuple[str, str, int], float]:
     return found
 
 
+def print_thirds(trials: int) -> None:
+    """Print coverage by the largest coefficient that a signal happens to have, and what wider intervals would do."""
+    rows = []
+    for label, distribution in HARD:
+        name, parameters = METRICS[label]
+        x, value = draw(distribution, SHORT, trials), truth(label, distribution, SHORT)
+        low, high = sg.confidence_interval(x, name, **parameters)
+        inside = (low <= value) & (value <= high)
+        by_largest = np.array_split(np.argsort(np.abs(x).max(axis=1)), 3)
+        cells = [
+            share(high < value),
+            share(value < low),
+            *(f"{100 * inside[third].mean():.0f}" for third in by_largest),
+        ]
+        scale = Scale(*sg.METRICS[name].bounds)
+        with np.errstate(divide="ignore"):  # an interval may end at the metric's bound
+            below, above = scale.forward(low), scale.forward(high)
+        for stretch in STRETCHES:
+            wider = scale.backward(above + (stretch - 1) * (above - below) / 2)
+            cells.append(f"{100 * ((low <= value) & (value <= wider)).mean():.1f}")
+        rows.append([label, distribution, *cells])
+    head = ["metric", "distribution", "interval below the truth", "above", "least third", "middle", "largest third"]
+    print(
+        f"N = {SHORT}: which intervals miss, coverage by the largest coefficient, and with a longer upper half, in %\n"
+    )
+    print(table([*head, *(f"{stretch:g} x" for stretch in STRETCHES)], rows), flush=True)
+
+
 def print_others(trials: int) -> None:
     rows = []
     for label in ("S_1 (Gini)", "S_2", "S_4"):
@@ -198,6 +239,7 @@ def main() -> None:
     found = print_coverage(trials)
     if len(sys.argv) > 2:
         draw_plot(found, Path(sys.argv[2]))
+    print_thirds(trials)
     print_others(trials)
     print_dependent(max(1, trials // 8))
 

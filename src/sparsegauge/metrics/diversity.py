@@ -90,7 +90,8 @@ def hill(row: Rows, q: float) -> Array:
     r"""Return the Hill number of order q, :math:`(\sum t_i^q)^{1/(1-q)}, t_i = c_i/\sum c`.
 
     It is an effective number of non-zeros: SMALLER is sparser. Order 1 is the exponential of Shannon's entropy, order 2
-    the inverse Simpson index.
+    the inverse Simpson index. Counts of a sample have an unbiased estimate at order 2 alone, which is that of Simpson's
+    index: 1/herfindahl(x, bias=False).
 
     Examples
     --------
