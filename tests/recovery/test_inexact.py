@@ -298,3 +298,18 @@ def test_clear_noise_ends_the_search_for_an_exact_solution_early(ratio: int) -> 
         assert 0.5 < found.noise / sigma < 2
         steps.append(found.nit)
     assert np.median(steps) < sg.recover(A, y, noise=0, rng=0).nit / 10
+
+
+@pytest.mark.parametrize("perturb", [lambda v: v.astype(np.float32), lambda v: v.round(5)], ids=["float32", "rounded"])
+def test_what_expectation_propagation_finds_is_not_lost_where_y_is_not_exact(perturb):
+    """Signs among many zeros: wells miss them, and an exact search does not see them through the rounding."""
+    found_by_ep = found = 0
+    for seed in range(10):
+        A = sg.gaussian_matrix(52, 90, rng=500 + seed)
+        x = sg.sparse_signal(90, 21, "binomial", signs="random", rng=seed)
+        y = perturb(A @ x)
+        alone = sg.recover(A, y, solver=sg.EP(), noise=0, rng=0).x
+        if np.linalg.norm(alone - x) < 1e-3 * np.linalg.norm(x):
+            found_by_ep += 1
+            found += bool(np.linalg.norm(sg.recover(A, y).x - x) < 1e-3 * np.linalg.norm(x))
+    assert found == found_by_ep >= 4

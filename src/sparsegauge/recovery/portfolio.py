@@ -110,7 +110,7 @@ class Portfolio(Solver):
             yield Iterate(candidate.x, steps=candidate.steps)
             if candidate.is_end and not has_diverged(problem, candidate.x):
                 guesses.append(candidate.x)
-                if climbs is not None and len(guesses) <= len(WELLS):
+                if climbs is not None and (len(guesses) <= len(WELLS) or Explanation.of(problem, candidate.x).is_clear):
                     is_noisy = _is_certainly_noisy(climbs, guesses, rng)
                     is_near = is_noisy or climbs.noise_is_small
                     found = exact_search.find_exact(problem, np.abs(climbs.best_x)) if is_near else None
