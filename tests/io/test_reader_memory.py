@@ -15,7 +15,7 @@ import scipy.io
 from PIL import Image
 
 from sparsegauge import InvalidInput
-from sparsegauge.io import open_file
+from sparsegauge.io import hdf5, open_file, parquet
 from sparsegauge.io.pictures import MOST_BESIDE, MOST_COLUMNS, MOST_PIXELS
 from sparsegauge.io.png_strips import SIGNATURE, Header, _chunk, _parts
 
@@ -158,6 +158,33 @@ def test_a_limit_holds_before_anything_is_unpacked(tmp_path, ending):
         open_file(path, limit=(1 << 20) - 1)
     (found,) = open_file(path, limit=1 << 21)
     assert found.array().size in (1 << 17, 1 << 20)
+
+
+def test_a_table_with_a_large_dictionary_is_refused(tmp_path, monkeypatch):
+    """pyarrow keeps its distinct values several times, however small the file is."""
+    values = {"x": np.arange(5000.0), "y": np.zeros(5000)}
+    pq.write_table(pa.table(values), tmp_path / "x.parquet", dictionary_pagesize_limit=1 << 20, compression="zstd")
+    monkeypatch.setattr(parquet, "LARGEST_DICTIONARY", 40_000)
+    (found,) = open_file(tmp_path / "x.parquet")
+    np.testing.assert_array_equal(found.array(), np.column_stack(list(values.values())))
+    monkeypatch.setattr(parquet, "LARGEST_DICTIONARY", 39_999)
+    with pytest.raises(InvalidInput, match="dictionary of 40,000 bytes in column 'x'"):
+        open_file(tmp_path / "x.parquet")
+    assert open_file(tmp_path / "x.parquet", key="y")[0].array().size == 5000
+
+
+def test_a_dataset_in_one_large_chunk_is_refused(tmp_path, monkeypatch):
+    h5py = pytest.importorskip("h5py")
+    with h5py.File(tmp_path / "x.h5", "w") as file:
+        file.create_dataset("x", data=np.zeros(5000), chunks=(5000,), compression="gzip")
+        file.create_dataset("y", data=np.zeros(5000), chunks=(100,), compression="gzip")
+        file.create_dataset("z", data=np.zeros(5000))
+    monkeypatch.setattr(hdf5, "LARGEST_CHUNK", 40_000)
+    assert len(open_file(tmp_path / "x.h5")) == 3
+    monkeypatch.setattr(hdf5, "LARGEST_CHUNK", 39_999)
+    with pytest.raises(InvalidInput, match="chunks of 40,000 bytes in '/x'"):
+        open_file(tmp_path / "x.h5")
+    assert len(open_file(tmp_path / "x.h5", key=["y", "z"])) == 2
 
 
 def test_only_the_first_rows_are_read_where_no_more_are_wanted(tmp_path):

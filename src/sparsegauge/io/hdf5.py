@@ -12,6 +12,8 @@ from .._platform.terminal import printable
 from ..errors import InvalidInput
 from .file_contents import Contents, FileRequest, choose, reading, refuse_expansion
 
+LARGEST_CHUNK = 1 << 28  # bytes: HDF5 unpacks a chunk as a whole, beside the array that is returned
+
 
 def read_hdf5(request: FileRequest) -> list[Contents]:
     """Return every dataset of numbers, or the one that is asked for; row and column vectors become signals."""
@@ -34,8 +36,20 @@ def read_hdf5(request: FileRequest) -> list[Contents]:
         if not chosen:
             raise InvalidInput(f"{request.name} has no array of numbers")
         refuse_expansion(request, sum(math.prod(found[name].shape) * found[name].dtype.itemsize for name in chosen))
+        for name in chosen:
+            _refuse_large_chunks(request, found[name])
         arrays = [np.atleast_1d(found[name][()]) for name in chosen]
     return [
         Contents(axis=-1, values=array.ravel() if array.ndim == 2 and 1 in array.shape else array, name=printable(name))
         for name, array in zip(chosen, arrays, strict=True)
     ]
+
+
+def _refuse_large_chunks(request: FileRequest, dataset: Any) -> None:
+    """Refuse a dataset in chunks that take much memory to unpack."""
+    size = math.prod(dataset.chunks or ()) * dataset.dtype.itemsize
+    if dataset.chunks is not None and size > LARGEST_CHUNK:
+        raise InvalidInput(
+            f"{request.name} has chunks of {size:,} bytes in {printable(dataset.name)!r}, and {LARGEST_CHUNK:,} are "
+            "read; save it in smaller chunks"
+        )
