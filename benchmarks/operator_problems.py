@@ -240,19 +240,19 @@ def partial(kind: str, n: int, seed: int) -> Case:
     return Case(f"partial {kind}, N = {n:,}", A, forward(x), x, 1.0)
 
 
-def cases(seed: int, side: int, quick: bool) -> Iterator[Case]:
-    """Yield all problems, or with `quick` some small ones of each kind."""
+def cases(seed: int, side: int, quick: bool, largest: int = max(SIZES)) -> Iterator[Case]:
+    """Yield all problems of at most `largest` unknowns, or with `quick` some small ones of each kind."""
     for name in PICTURES[:1] if quick else PICTURES:
         for mask in MASKS:
             for noise in NOISES:
                 yield picture(name, mask, noise, seed, side)
-    for n in LENGTHS[:2] if quick else LENGTHS:
+    for n in LENGTHS[:2] if quick else (n for n in LENGTHS if n <= largest):
         for noise in NOISES:
             yield convolution(n, noise, seed)
     yield sampled("ECG", sg.demo("ecg"), seed)
     yield sampled("voiced sound", voiced_sound(), seed)
     for noise in NOISES:
         yield tones(seed, noise)
-    for n in SIZES[:2] if quick else SIZES:
+    for n in SIZES[:2] if quick else (n for n in SIZES if n <= largest):
         for kind in ("DCT", "FFT"):
             yield partial(kind, n, seed)

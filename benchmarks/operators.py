@@ -125,6 +125,7 @@ def main() -> None:
     parser.add_argument("--quick", action="store_true", help="one picture and small sizes")
     parser.add_argument("--seeds", type=int, nargs="+", default=[2024], help="one run of all problems per seed")
     parser.add_argument("--side", type=int, default=128, help="of the pictures, in pixels: 64, 128, 256 or 512")
+    parser.add_argument("--largest", type=int, default=1_000_000, help="number of unknowns of other problems")
     parser.add_argument("--only", default="", help="problems whose name contains this")
     parser.add_argument("--results", type=Path, help="one JSON row per problem: those in it are not run again")
     options = parser.parse_args()
@@ -134,7 +135,7 @@ def main() -> None:
     print("|---|--:|---|--:|--:|--:|" + "--:|" * len(RIVALS))
     with threadpool_limits(1):
         for seed in options.seeds:
-            for case in cases(seed, options.side, options.quick):
+            for case in cases(seed, options.side, options.quick, options.largest):
                 if options.only not in case.name:
                     continue
                 key = (case.name, seed, options.side if case.unit == "dB" else 0)

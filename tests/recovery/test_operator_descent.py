@@ -7,6 +7,7 @@ import scipy.fft
 from scipy.sparse.linalg import LinearOperator
 
 import sparsegauge as sg
+from sparsegauge.recovery.falling_thresholds import NeighbourThresholds
 from sparsegauge.recovery.quality import psnr, relative_error
 
 OURS = sg.GDSReweighted()
@@ -101,6 +102,67 @@ def test_a_real_picture_from_complex_fourier_samples_of_variable_density():
     rivals = [psnr(show(fista(A, y, weight, 1.0, 200)), picture, peak=255) for weight in (1e-3, 3e-4, 1e-4)]
     assert not np.iscomplexobj(found.x)
     assert psnr(show(found.x), picture, peak=255) > max(rivals)
+
+
+def cartesian_lines(name, side, seed):
+    """Wavelet coefficients of a picture, and 30 % of the lines of its spectrum, denser near the centre."""
+    step = 512 // side
+    picture = getattr(pywt.data, name)().astype(float).reshape(side, step, side, step).mean(axis=(1, 3))
+    _, places = pywt.coeffs_to_array(pywt.wavedec2(picture, "db4", "periodization", level=3))
+    frequency = np.minimum(np.arange(side), side - np.arange(side)) / side
+    chosen = frequency <= 0.04
+    rest = np.flatnonzero(~chosen)
+    chance = (1 - 2 * frequency[rest]) ** 2 + 1e-3
+    more = int(0.3 * side) - chosen.sum()
+    chosen[np.random.default_rng(seed).choice(rest, more, replace=False, p=chance / chance.sum())] = True
+    rows = np.flatnonzero(np.repeat(chosen, side))
+
+    def show(z):
+        return pywt.waverec2(pywt.array_to_coeffs(z.reshape(side, side), places, "wavedec2"), "db4", "periodization")
+
+    def adjoint(r):
+        whole = np.zeros(side * side, complex)
+        whole[rows] = r.ravel()
+        pixels = scipy.fft.ifft2(whole.reshape(side, side), norm="ortho").real
+        return pywt.coeffs_to_array(pywt.wavedec2(pixels, "db4", "periodization", level=3))[0].ravel()
+
+    A = LinearOperator(
+        (len(rows), side * side),
+        matvec=lambda z: scipy.fft.fft2(show(z), norm="ortho").ravel()[rows],
+        rmatvec=adjoint,
+        dtype=complex,
+    )
+    return A, scipy.fft.fft2(picture, norm="ortho").ravel()[rows], show, picture
+
+
+@pytest.mark.parametrize(("name", "gain"), [("ascent", 0.3), ("aero", 0.6)])
+def test_neighbours_beat_the_best_l1_answer_on_lines_of_a_spectrum(name, gain):
+    A, y, show, picture = cartesian_lines(name, 64, 18)
+    found = sg.recover(sg.System(A).as_operator(), y)
+    rivals = [psnr(show(fista(A, y, weight, 1.0, 300)), picture, peak=255) for weight in (1e-2, 3e-3, 1e-3, 3e-4)]
+    assert psnr(show(found.x), picture, peak=255) > max(rivals) + gain
+
+
+def test_thresholds_are_lower_beside_large_coefficients():
+    rng = np.random.default_rng(19)
+    x = np.zeros(4_096)
+    starts = rng.choice(300, 40, replace=False) * 10 + rng.integers(0, 4, 40)
+    for offset in range(6):
+        x[starts + offset] = 5 + rng.standard_normal(40)
+    lone, inner = 3_900, starts + 2  # nothing is beyond 3,010
+    x[lone] = x[inner] = 1.2
+    lowered = NeighbourThresholds()(x, 1.0)
+    assert lowered[lone] == 0
+    assert np.all(lowered[inner] > 0.4)  # 0.2 if they were lone
+    assert np.all(np.abs(lowered) <= np.abs(x))
+
+
+@pytest.mark.parametrize("factors", [1.0, np.linspace(0.5, 2, 4_096)])
+def test_thresholds_are_equal_where_no_neighbours_are_alike(factors):
+    rng = np.random.default_rng(20)
+    x = rng.standard_normal(4_096) * np.exp(2j * np.pi * rng.random(4_096))
+    lowered = x / np.abs(x) * np.maximum(np.abs(x) - 0.7 * factors, 0)
+    np.testing.assert_allclose(NeighbourThresholds(factors)(x, 0.7), lowered, atol=1e-12)
 
 
 @pytest.mark.parametrize("factor", [2.0, -1.0, 1.01])

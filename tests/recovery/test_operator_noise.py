@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+import pywt
 import scipy.fft
 from scipy.optimize import minimize
 from scipy.sparse.linalg import LinearOperator, aslinearoperator
@@ -72,6 +73,34 @@ def test_noise_costs_little_more_where_it_is_not_told(kind, level):
     assert found.noise == pytest.approx(sigma, rel=0.15)
     assert snr(found.x, x) > snr(told.x, x) - LOUDEST_LOSS
     assert f"about {found.noise:.2g} per measurement (estimated)" in found.message
+
+
+@pytest.mark.parametrize(("name", "level", "seed"), [("camera", 0.05, 102), ("aero", 0.03, 103)])
+def test_noise_is_noticed_beside_errors_that_are_as_large(name, level, seed):
+    """Wavelet coefficients of a picture, a fifth as many as measurements: errors in x are as large as noise."""
+    side, rng = 64, np.random.default_rng(seed)
+    pixels = getattr(pywt.data, name)().astype(float).reshape(side, 8, side, 8).mean(axis=(1, 3))
+    whole, _ = pywt.coeffs_to_array(pywt.wavedec2(pixels, "db4", "periodization", level=3))
+    signs = rng.choice([-1.0, 1.0], side * side)
+    rows = np.sort(rng.choice(side * side, 3 * side * side // 10, replace=False))
+    x = whole.ravel()
+    x[np.argsort(-np.abs(x))[len(rows) // 5 :]] = 0
+
+    def adjoint(r):
+        spectrum = np.zeros(side * side)
+        spectrum[rows] = r.ravel()
+        return scipy.fft.idct(spectrum, norm="ortho") * signs
+
+    A = LinearOperator(
+        (len(rows), side * side),
+        matvec=lambda z: scipy.fft.dct(z.ravel() * signs, norm="ortho")[rows],
+        rmatvec=adjoint,
+        dtype=float,
+    )
+    y, _ = with_noise(A.matvec(x), level, rng)
+    found, as_exact = sg.recover(A, y), sg.recover(A, y, noise=0)
+    assert found.noise > 0
+    assert snr(found.x, x) > snr(as_exact.x, x) + 0.5
 
 
 @pytest.mark.parametrize("kind", ["dct", "fft", "low frequencies"])

@@ -1,11 +1,8 @@
 r"""Signals that a denoiser knows more about than one basis does: wavelets at all shifts, and total variation.
 
 A photograph is not sparse in a wavelet basis, only nearly so, and where its edges lie in relation to the wavelets is an
-accident. So the signal itself is iterated, by A and A^H alone,
-
-    x <- D_t(x + momentum + A^H (y - A x) / |A|^2),
-
-and D_t lowers what the transform makes of it by thresholds t. Wavelets are moved by a random shift at every step
+accident. So the signal itself is iterated, by A and A^H alone, as `falling_thresholds.py` says, and the denoiser lowers
+what the transform makes of it by the threshold t. Wavelets are moved by a random shift at every step
 (R. Coifman and D. Donoho, "Translation-invariant de-noising", 1995; U. Kamilov, E. Bostan and M. Unser, "Variational
 justification of cycle spinning for wavelet-based solutions of inverse problems", IEEE Signal Processing Letters 21,
 2014), and coefficients are lowered one by one, or by the energy of their neighbours (G. Chen, T. Bui and A. Krzyzak,
@@ -14,50 +11,32 @@ variation is lowered by its dual (A. Beck and M. Teboulle, "Fast gradient-based 
 variation image denoising and deblurring problems", IEEE Transactions on Image Processing 18, 2009), with equal weights
 or with smaller ones where x jumps.
 
-t falls from step to step. One measurement in twenty is held out, and chooses the denoiser and the t at which the fall
-ends; then all measurements are used. Nothing has to be told about the noise: where none is told, what the answer does
-not explain is reported as noise.
+Nothing has to be told about the noise: where none is told, what the answer does not explain is reported as noise.
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Generator, Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from typing import Any, NamedTuple, Protocol
+from functools import partial
+from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
-from .driver import Iterate
-from .operator_descent import Quadratic, soft_threshold
+from .driver import Iterate, as_iterates
+from .falling_thresholds import Denoiser, Fall, repeat_fall, try_fall
 from .problem import Problem
 from .projection import nearest_matrix_free
+from .quadratic import Quadratic, Vector, soft_threshold
 from .status import Status
-from .tolerances import EXACT
 
-STEPS = 240  # of the fall
-FIRST, LAST = 0.1, 3e-5  # t in units of the largest coefficient of A^H y / |A|^2
-MOMENTUM = 0.7
-MEASURED_EVERY = 8  # steps between looks at what is held out
-AVERAGED = 16  # answers at the last t whose mean is taken
 MOST_LEVELS = 5  # of wavelets
 DUAL_STEPS = 8  # of total variation, from where the last step ended
 JUMP = 3.0  # in units of t: larger ones count less
 LEAST_SQUARES = 500  # steps that make the answer explain y
 
-Vector = NDArray[Any]
 Shape = tuple[int, ...]
-
-
-class Denoiser(Protocol):
-    """What knows about the signal; it may remember its last step."""
-
-    def largest(self, x: Vector) -> float:
-        """Return the largest of the coefficients that are lowered."""
-
-    def __call__(self, x: Vector, t: float) -> Vector:
-        """Return x with its coefficients lowered by t."""
 
 
 class SpunWavelets:
@@ -159,13 +138,19 @@ def _lengths(p: Vector) -> Any:
     return np.sqrt(np.sum(np.abs(p) ** 2, axis=0))
 
 
-class Fall(NamedTuple):
-    """How far t falls with which denoiser, and what that leaves of the measurements that are held out."""
+class _OfVector:
+    """A denoiser of pictures, for signals as vectors."""
 
-    error: float
-    kind: Callable[[], Denoiser]
-    steps: int
-    has_settled: bool  # before the last step
+    def __init__(self, shape: Shape, kind: Callable[[], Denoiser]) -> None:
+        self.shape, self.denoise = shape, kind()
+
+    def largest(self, x: Vector) -> float:
+        """Return the largest of the coefficients that are lowered."""
+        return self.denoise.largest(x.reshape(self.shape))
+
+    def __call__(self, x: Vector, t: float) -> Vector:
+        """Return x with its coefficients lowered by t."""
+        return self.denoise(x.reshape(self.shape), t).ravel()
 
 
 @dataclass(frozen=True)
@@ -195,37 +180,10 @@ class Analysis:
         quadratic = Quadratic.of(problem, np.iscomplexobj(problem.system.adjoint(problem.y)))
         falls: list[Fall] = []
         for kind in self.kinds:
-            falls.append((yield from self._try(quadratic, kind)))
+            falls.append((yield from as_iterates(try_fall(quadratic, partial(_OfVector, self.shape, kind)))))
         best = min(falls, key=lambda fall: fall.error)
-        total, count = np.zeros(problem.n), 0
-        for step, x in enumerate(self._fall(quadratic.with_all(), best.kind, best.steps + AVERAGED)):
-            if step >= best.steps:
-                total, count = total + x, count + 1
-            yield Iterate(x)
-        yield self._answer(problem, total / count, is_noisy=best.has_settled)
-
-    def _try(self, quadratic: Quadratic, kind: Callable[[], Denoiser]) -> Generator[Iterate, None, Fall]:
-        """Yield the steps of a whole fall; return how far it should go."""
-        best = Fall(math.inf, kind, 1, has_settled=False)
-        for step, x in enumerate(self._fall(quadratic, kind, STEPS), 1):
-            yield Iterate(x)
-            if step % MEASURED_EVERY == 0 and (error := quadratic.held_out_error(x)) < best.error:
-                best = Fall(error, kind, step, has_settled=step < STEPS)
-        return best
-
-    def _fall(self, quadratic: Quadratic, kind: Callable[[], Denoiser], steps: int) -> Iterator[Vector]:
-        """Yield iterates while t falls; beyond `STEPS`, or at the end of fewer, t stays."""
-        denoise = kind()
-        pull = quadratic.adjoint(quadratic.y * quadratic.kept) / quadratic.size
-        largest = max(denoise.largest(pull.reshape(self.shape)), EXACT * float(np.max(np.abs(pull))))
-        levels = largest * np.geomspace(FIRST, LAST, STEPS)
-        x = z = pull
-        for step in range(steps):
-            t = float(levels[min(step, len(levels) - 1)])
-            r = z + quadratic.adjoint((quadratic.y - quadratic.forward(z)) * quadratic.kept) / quadratic.size
-            new = denoise(r.reshape(self.shape), t).ravel()
-            x, z = new, new + MOMENTUM * (new - x)
-            yield x
+        x = yield from as_iterates(repeat_fall(quadratic, best))
+        yield self._answer(problem, x, is_noisy=best.has_settled)
 
     def _answer(self, problem: Problem, x: Vector, *, is_noisy: bool) -> Iterate:
         """Return x as it is where noise is to be estimated and t stopped before its end; else x made to explain y."""

@@ -7,9 +7,9 @@ chooses among the answers that the solver offers, and judges the chosen one in t
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Generator, Iterator
 from dataclasses import dataclass
-from typing import Any, Protocol
+from typing import Any, Protocol, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -22,6 +22,7 @@ from .result import Recovery
 from .status import Status
 from .tolerances import EXACT
 
+End = TypeVar("End")
 Callback = Callable[[int, NDArray[Any]], Any]  # (iteration, a copy of x); stop by returning True
 
 
@@ -43,6 +44,18 @@ class Iterate:
     noise: float | None = None
     std: Array | None = None
     inclusion: Array | None = None
+
+
+def as_iterates(
+    steps: Generator[NDArray[Any], None, End], columns: Array | float = 1.0
+) -> Generator[Iterate, None, End]:
+    """Yield steps as iterates, divided by the units of the columns; return what they return."""
+    while True:
+        try:
+            x = next(steps)
+        except StopIteration as end:
+            return end.value  # type: ignore[no-any-return]
+        yield Iterate(np.asarray(x / columns))
 
 
 class Iterates(Protocol):

@@ -34,13 +34,14 @@ from numpy.typing import NDArray
 
 from .._arrays import Array
 from .descent import WellOptions
-from .driver import Iterate
+from .driver import Iterate, as_iterates
 from .noisy import is_noisy_message
 from .operator_columns import Chosen, ColumnChoice
-from .operator_descent import Quadratic, follow_path
+from .operator_descent import follow_path, lower_with_neighbours
 from .operator_noise import estimate_variance, noise_left, noise_outside_range
 from .problem import Problem
 from .projection import nearest_matrix_free
+from .quadratic import Quadratic
 from .result import Recovery
 from .scaled_operator import ScaledOperator
 from .shrinkage import Shrinkage
@@ -57,10 +58,10 @@ SPARSE = 1e-3  # a relative residual that a fit on the support may close
 BOUNDED_FITS = 20
 LEAST_SQUARES = 500  # steps of the last fit
 SURELY = 1.2  # error of the path in a measurement, in units of that in those which are held out
-NOISY = 0.8  # part of the largest noise that is plausible, from which y is taken as noisy
+NOISY = 0.5  # part of what is left of y that may be noise, from which y is taken as noisy
 IS_NOISY = (
-    "y is noisy: what x does not explain of it is noise of a standard deviation of about {noise:.2g} per measurement "
-    "(estimated). Pass noise=0 if y is known to be exact"
+    "y is taken as noisy: what x does not explain of it is noise of a standard deviation of about {noise:.2g} per "
+    "measurement (estimated), or coefficients as small as that. Pass noise=0 if y is known to be exact"
 )
 
 
@@ -84,6 +85,14 @@ class _Seen(NamedTuple):
     measured: float
 
 
+class _Path(NamedTuple):
+    """The l1 path that was followed: in which units of x, and how well its end predicts a measurement of these."""
+
+    quadratic: Quadratic
+    columns: NDArray[Any]
+    prediction: float
+
+
 class _Run:
     """One run, from the start to a solution that explains y."""
 
@@ -97,7 +106,7 @@ class _Run:
         sample = np.random.default_rng(0).permutation(problem.n)[:SAMPLE]
         self.shrinkage = Shrinkage(options, jitter, scaled.is_complex, bounds, np.sort(sample))  # type: ignore[arg-type]
         self.misled = False
-        self.predicted_within = math.inf  # noise in a measurement is no larger, by what the path predicts
+        self.predicted_within = math.inf  # what x does not explain of a measurement is no more, as the path predicts it
 
     def iterates(self) -> Iterator[Iterate]:
         """Yield the steps of message passing, and of the proximal gradient where that is misled; last the answer."""
@@ -111,7 +120,8 @@ class _Run:
             yield from self._repeat_with_noise(sigma, x)
             return
         if answer is None and self.misled:
-            answer = yield from self._choose_columns(x)
+            yield from self._go_on(x)
+            return
         yield self._explain(x, settled) if answer is None else answer
 
     def _explain(self, x: NDArray[Any], settled: bool) -> Iterate:
@@ -137,17 +147,28 @@ class _Run:
         """Yield what is done where noise of this size is told, from the end of the path on if there is one."""
         problem = self.problem.with_sigma(sigma)
         told = _Run(problem, ScaledOperator(problem), self.options, self.shrinkage.jitter, self.solve_written_out)
-        for iterate in told._continue(path) if self.misled else told.iterates():
+        if self.misled:
+            told.path, told.predicted_within = self.path, self.predicted_within
+        for iterate in told._go_on(path) if self.misled else told.iterates():
             if iterate.status is Status.CONVERGED:
                 noise = noise_left(problem, iterate.x, sigma)
                 yield replace(iterate, noise=noise, message=IS_NOISY.format(noise=noise))
             else:
                 yield iterate
 
-    def _continue(self, path: NDArray[Any]) -> Iterator[Iterate]:
-        """Yield what follows the end of a path: the choice among its columns, and the answer."""
-        answer = yield from self._choose_columns(path)
-        yield self._explain(path, True) if answer is None else answer
+    def _go_on(self, x: NDArray[Any]) -> Iterator[Iterate]:
+        """Yield what follows the end x of a path: the choice among its columns, or what neighbours tell."""
+        answer = yield from self._choose_columns(x)
+        if answer is None:
+            quadratic, columns, prediction = self.path
+            lowered = lower_with_neighbours(quadratic, x * columns, prediction, self._jitter)
+            x = yield from as_iterates(lowered, columns)
+            answer = self._explain(np.asarray(x / columns), True)
+        yield answer
+
+    @property
+    def _jitter(self) -> Array | float:
+        return 1.0 if self.shrinkage.jitter is None else self.shrinkage.jitter
 
     def _shown(self, e: NDArray[Any]) -> Iterate:
         return Iterate(np.asarray(e / self.scaled.columns))
@@ -192,30 +213,23 @@ class _Run:
         scaled = self.scaled
         if scaled.has_even_rows():  # then the columns' norms say how well coefficients are measured
             quadratic, columns = Quadratic.of(self.problem, scaled.is_complex), np.ones(self.problem.n)
+            unit = 1.0
         else:
             quadratic, columns = Quadratic.with_products(scaled.forward, scaled.adjoint, scaled.y), scaled.columns
-        jitter = 1.0 if self.shrinkage.jitter is None else self.shrinkage.jitter
-        path = follow_path(quadratic, self._start() * (columns / scaled.columns), jitter)
-        while True:
-            try:
-                yield Iterate(next(path) / columns)
-            except StopIteration as end:
-                x, prediction = end.value
-                if np.all(columns == 1):  # in units of y itself
-                    self.predicted_within = SURELY * prediction
-                return np.asarray(x / columns), True
+            unit = float(np.sqrt(np.mean(scaled.rows**2)))
+        path = follow_path(quadratic, self._start() * (columns / scaled.columns), self._jitter)
+        x, prediction = yield from as_iterates(path, columns)
+        self.path = _Path(quadratic, columns, prediction)
+        self.predicted_within = SURELY * prediction / unit
+        return np.asarray(x / columns), True
 
     def _choose_columns(self, x: NDArray[Any]) -> Generator[Iterate, None, Iterate | None]:
         """Yield rounds of choosing among the columns that are left; return an answer if it is worth having."""
         if self.problem.bounds is not None:
             return None
         choice = ColumnChoice(self.problem, self.solve_written_out)
-        rounds = choice.rounds(x)
-        while True:
-            try:
-                yield Iterate(next(rounds))
-            except StopIteration as end:
-                return self._judge_choice(choice, x, end.value)
+        chosen = yield from as_iterates(choice.rounds(x))
+        return self._judge_choice(choice, x, chosen)
 
     def _judge_choice(self, choice: ColumnChoice, path: NDArray[Any], chosen: Chosen) -> Iterate | None:
         """Return the answer on few columns if it describes y in fewer words than the path does."""
@@ -226,10 +240,10 @@ class _Run:
             return Iterate(exact, steps=0, status=Status.CONVERGED)
         if not choice.description_length(chosen) < choice.description_length(Chosen.of(path)):
             return None
+        noise = choice.noise_left(chosen)
+        if noise > self.predicted_within:
+            return None
         if problem.estimate_noise and chosen.nonzeros < problem.m / 2:
-            noise = choice.noise_left(chosen)
-            if noise > self.predicted_within:
-                return None
             message = is_noisy_message(round(chosen.nonzeros), noise)
             return Iterate(x, steps=0, status=Status.CONVERGED, noise=noise, message=message)
         return Iterate(self._explaining(x), steps=0, status=Status.CONVERGED)

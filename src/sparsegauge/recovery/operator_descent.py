@@ -7,100 +7,32 @@ better. Then come weights w = (c/eps + 1)^(q-1), with c the magnitudes of x or t
 (E. Candès, M. Wakin and S. Boyd, "Enhancing sparsity by reweighted l1 minimization", Journal of Fourier Analysis and
 Applications 14, 2008). The held-out measurements choose between these and equal weights. The last steps use all.
 `operator_columns.py` goes on from there where few columns are left.
+
+Where many columns are left, and neighbours are alike, as in pictures, the thresholds of `falling_thresholds.py` come
+nearer to the signal. Measurements that are held out at random do not always show that: those between others are
+predicted well by many small coefficients. So the path has to be clearly better to be preferred.
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Generator
-from typing import Any, NamedTuple
+from collections.abc import Generator
+from functools import partial
+from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
 from .._arrays import Array
-from .problem import Problem
+from .falling_thresholds import NeighbourThresholds, repeat_fall, try_fall
+from .quadratic import Quadratic, Vector
 from .shrinkage import neighbours
 
 LEVELS, STEPS_PER_LEVEL, LAST_STEPS = 16, 40, 40  # of the path: lam falls level by level
-HELD_OUT = 0.05  # measurements that choose lam and weights
 AS_GOOD = 1.03  # held-out errors that do not differ by more than chance: the largest lam among them is taken
 FIRST_LEVEL, LAST_LEVEL = 0.1, 1e-5  # lam in units of max |A^H y| / |A|^2
-POWER_ITERATIONS = 30
-SETTLED_STEP = 1e-4  # the relative change of x after which a level ends
+WORSE_LEVELS = 2  # that may follow the best one: few measurements that are far larger than others lead astray
 REWEIGHTINGS, STEPS_PER_REWEIGHTING = 3, 25
-
-Vector = NDArray[Any]
-Product = Callable[[Vector], Vector]
-Walk = Generator[Vector, None, Vector]
-
-
-class Quadratic(NamedTuple):
-    """|A x - y|^2 / 2 over the measurements that are `kept`, by products, with `size` = |A|^2."""
-
-    forward: Product
-    adjoint: Product
-    y: Vector
-    size: float
-    kept: NDArray[np.bool_]
-
-    @classmethod
-    def of(cls, problem: Problem, is_complex: bool) -> Quadratic:
-        """Return the problem's, for complex x or real x, without the measurements that are held out."""
-
-        def adjoint(r: Vector) -> Vector:
-            back = problem.system.adjoint(r)
-            return back if is_complex else np.asarray(back.real)
-
-        return cls.with_products(problem.system.forward, adjoint, problem.y)
-
-    @classmethod
-    def with_products(cls, forward: Product, adjoint: Product, y: Vector) -> Quadratic:
-        """Return that of A and A^H, given as functions."""
-        size = largest_square(forward, adjoint, adjoint(y))
-        return cls(forward, adjoint, y, size, np.random.default_rng(0).random(len(y)) >= HELD_OUT)
-
-    def with_all(self) -> Quadratic:
-        """Return the same over all measurements."""
-        return self._replace(kept=np.ones_like(self.kept))
-
-    def held_out_error(self, x: Vector) -> float:
-        """Return |A x - y| over the measurements that are held out."""
-        return float(np.linalg.norm((self.y - self.forward(x))[~self.kept]))
-
-    def descend(self, x: Vector, thresholds: Any, steps: int) -> Walk:
-        """Yield accelerated proximal steps from x; return the last, once they are short."""
-        z, momentum = x, 1.0
-        for _ in range(steps):
-            r = z + self.adjoint((self.y - self.forward(z)) * self.kept) / self.size
-            new = soft_threshold(r, thresholds)
-            if np.vdot(z - new, new - x).real > 0:  # the momentum leads uphill
-                momentum = 1.0
-            following = (1 + math.sqrt(1 + 4 * momentum**2)) / 2
-            z = new + (momentum - 1) / following * (new - x)
-            moved = np.linalg.norm(new - x)
-            x, momentum = new, following
-            yield x
-            if moved <= SETTLED_STEP * np.linalg.norm(x):
-                break
-        return x
-
-
-def largest_square(forward: Product, adjoint: Product, like: Vector) -> float:
-    """Return |A|^2, a little more than power iteration finds."""
-    x: Vector = np.random.default_rng(0).standard_normal(len(like)).astype(like.dtype)
-    value = 1.0
-    for _ in range(POWER_ITERATIONS):
-        x = adjoint(forward(x / np.linalg.norm(x)))
-        previous, value = value, float(np.linalg.norm(x))
-        if abs(value - previous) < 1e-3 * value:
-            break
-    return value * 1.02
-
-
-def soft_threshold(r: Vector, thresholds: Any) -> Vector:
-    """Return r with every magnitude lowered by its threshold, to zero at most."""
-    return np.asarray(r * np.maximum(1 - thresholds / np.maximum(np.abs(r), np.finfo(float).tiny), 0.0))
+AS_GOOD_A_FALL = 1.3  # held-out error of a fall, in units of that of the path, up to which the fall is preferred
 
 
 def follow_path(
@@ -120,7 +52,23 @@ def follow_path(
         if (error := quadratic.held_out_error(reweighted)) < kind.convincing * least:
             best, least, weights = reweighted, error, candidate
     x = yield from quadratic.with_all().descend(best, lam * jitter * weights, LAST_STEPS)
-    return x, least / math.sqrt(max(int(np.sum(~quadratic.kept)), 1))
+    return x, least / math.sqrt(max(quadratic.held_out, 1))
+
+
+def lower_with_neighbours(
+    quadratic: Quadratic, x: Vector, prediction: float, jitter: Array | float
+) -> Generator[Vector, None, Vector]:
+    """Yield the steps of falling thresholds; return their end, or x where neighbours in it are not alike.
+
+    `prediction` is that of `follow_path`, whose end x is.
+    """
+    unit = float(np.sqrt(np.mean(np.abs(x) ** 2)))
+    if unit == 0 or not neighbours(np.abs(x) / unit)[1]:
+        return x
+    fall = yield from try_fall(quadratic, partial(NeighbourThresholds, jitter))
+    if fall.error > AS_GOOD_A_FALL * prediction * math.sqrt(max(quadratic.held_out, 1)):
+        return x
+    return (yield from repeat_fall(quadratic, fall))
 
 
 def _lower_weight(
@@ -129,12 +77,14 @@ def _lower_weight(
     """Yield steps while lam falls; return the first x that explains the held-out measurements well, with its lam."""
     first = float(np.max(np.abs(quadratic.adjoint(quadratic.y)))) / quadratic.size
     good: list[tuple[float, Vector, float]] = []
+    worse = 0
     for lam in first * np.geomspace(FIRST_LEVEL, LAST_LEVEL, LEVELS):
         x = yield from quadratic.descend(x, lam * jitter, STEPS_PER_LEVEL)
         good.append((quadratic.held_out_error(x), x, float(lam)))
         least = min(error for error, _, _ in good)
         good = [level for level in good if level[0] <= AS_GOOD * least]
-        if good[-1][1] is not x:
+        worse = 0 if good[-1][1] is x else worse + 1
+        if worse > WORSE_LEVELS:
             break
     return good[0][1:]
 
