@@ -21,9 +21,10 @@ from matplotlib.image import imread
 from PIL import Image
 
 import sparsegauge as sg
-from sparsegauge import measurements, profiles
+from sparsegauge import profiles
 from sparsegauge.cli import main
 from sparsegauge.io import file_contents
+from sparsegauge.measurements import file_signals
 from sparsegauge.plots import sparsity
 from sparsegauge.signals import dct, transform, windows
 
@@ -146,7 +147,7 @@ def test_a_picture_is_transformed_as_a_picture(values):
 def test_windows_in_pieces_are_the_windows_of_the_library(values, monkeypatch, ending, hop):
     for module in ("file_contents", "text_pieces", "sound"):
         monkeypatch.setattr(f"sparsegauge.io.{module}.BLOCK_BYTES", 2000)
-    monkeypatch.setattr(measurements, "VALUES_PER_BATCH", 1000)
+    monkeypatch.setattr(file_signals, "VALUES_PER_BATCH", 1000)
     table = np.round(1000 * np.column_stack([ECG, DOPPLER]) / 300).astype(np.int16)
     if ending == ".npy":
         np.save("x.npy", table.T)
@@ -401,6 +402,87 @@ def test_offsets_and_times_are_noted(run):
     assert run("x.csv", "--json")[2] == run("x.csv", "--quiet")[2] == ""
 
 
+# A dataset whose coefficients are normalised
+
+
+def normalised(rows, order=2.0):
+    """The paper's section VII, in two lines of NumPy."""
+    z = (rows - rows.mean(axis=0)) / rows.std(axis=0, ddof=1)
+    return [sg.gds(row, order) for row in z]
+
+
+def test_normalise_makes_units_comparable(values):
+    rng = np.random.default_rng(3)
+    rows = rng.normal(size=(6, 4)) * [1, 100, 1e-3, 7] + [0, 101_325, 5, 0]
+    np.save("x.npy", rows)
+    np.savetxt("x.csv", rows, delimiter=",", header="a,b,c,d", comments="", fmt="%.17g")
+    for arguments in (["x.npy"], ["x.csv", "--axis", "1"]):
+        found = list(values(*arguments, "--order", "1,2", "--normalise").values())
+        assert found[::2] == pytest.approx(normalised(rows, 1), rel=1e-12)
+        assert found[1::2] == pytest.approx(normalised(rows, 2), rel=1e-12)
+    np.save("x.npy", rows * [1000, 1, 1, 1] + [0, 0, 273.15, 0])
+    assert list(values("x.npy", "--normalise", "--order", "2").values()) == pytest.approx(normalised(rows), rel=1e-9)
+
+
+def test_normalise_takes_the_signals_of_all_files_as_one_dataset(run):
+    rows = np.random.default_rng(4).normal(size=(5, 3))
+    for i, row in enumerate(rows):
+        np.save(f"{i}.npy", row)
+    code, out, err = run("0.npy", "1.npy", "2.npy", "3.npy", "4.npy", "--normalise", "--order", "2", "--json")
+    found = json.loads(out)
+    assert (code, err, [r["file"] for r in found]) == (0, "", [f"{i}.npy" for i in range(5)])
+    assert [r["value"] for r in found] == pytest.approx(normalised(rows), rel=1e-12)
+    Path("5.npy").write_bytes(b"nothing")
+    code, out, err = run(*(f"{i}.npy" for i in range(6)), "--normalise", "--order", "2", "--json")
+    assert code == 1
+    assert "left out 5.npy" in err
+    assert [r["value"] for r in json.loads(out)] == pytest.approx(normalised(rows), rel=1e-12)
+
+
+def test_normalise_after_the_transform(values):
+    rows = np.random.default_rng(5).normal(size=(4, 16))
+    np.save("x.npy", rows)
+    found = values("x.npy", "--normalise", "--transform", "dct", "-m", "gds", "--order", "2")
+    assert list(found.values()) == pytest.approx(normalised(dct(rows, axis=1)), rel=1e-10)
+
+
+def test_normalise_notes_constant_coefficients(run):
+    np.save("x.npy", [[1.0, 2.0, 3.0], [1.0, 3.0, 5.0], [1.0, 0.0, 4.0]])
+    code, out, err = run("x.npy", "--normalise", "--order", "2", "--csv")
+    assert code == 0
+    assert "1 of 3 coefficients have the same value in every signal" in err
+    assert len(out.splitlines()) == 4
+
+
+@pytest.mark.parametrize(
+    ("arguments", "words"),
+    [
+        (["one.npy", "--normalise"], ["two signals or more", "got 1", "one.npy"]),
+        (["x.npy", "short.npy", "--normalise"], ["x.npy have 4", "short.npy 3"]),
+        (["x.npy", "--normalise", "--window", "2"], ["--normalise", "--window"]),
+        (["x.npy", "--normalise", "--axis", "none"], ["--normalise", "--axis none"]),
+        (["x.npy", "--normalise", "--center", "mean"], ["--normalise", "--center"]),
+        (["complex.npy", "--normalise"], ["real coefficients", "complex.npy"]),
+        (["holes.npy", "--normalise"], ["NaN"]),
+    ],
+)
+def test_what_cannot_be_normalised_is_refused(run, arguments, words):
+    x = np.random.default_rng(6).normal(size=(3, 4))
+    holes = x.copy()
+    holes[0, 0] = np.nan
+    for name, array in {"one": x[0], "x": x, "short": x[:, :3], "complex": x * 1j, "holes": holes}.items():
+        np.save(f"{name}.npy", array)
+    refused(run(*arguments), *words)
+
+
+def test_normalise_leaves_out_missing_values_if_asked(values):
+    x = np.random.default_rng(7).normal(size=(5, 4))
+    x[0, 0] = np.nan
+    np.save("x.npy", x)
+    found = list(values("x.npy", "--normalise", "--order", "2", "--nan-policy", "omit").values())
+    assert found == pytest.approx(list(sg.normalised_gds(x, 2, nan_policy="omit")), rel=1e-12)
+
+
 # Files that are larger than what is loaded
 
 
@@ -418,9 +500,9 @@ def test_large_files_are_measured_piece_by_piece(values, monkeypatch, name, opti
     scipy.io.wavfile.write("x.wav", 8000, x.T)
     axis = ["--axis", "none"] if name == "flat.npy" else []
     whole = values(name, *options, *axis)
-    monkeypatch.setattr(measurements, "LARGEST_LOADED", 0)
+    monkeypatch.setattr(file_signals, "LARGEST_LOADED", 0)
     monkeypatch.setattr(file_contents, "BLOCK_BYTES", 1 << 12)
-    monkeypatch.setattr(measurements, "_values", None)  # which needs all of a signal
+    monkeypatch.setattr(file_signals, "_values", None)  # which needs all of a signal
     assert values(name, *options, *axis) == {key: pytest.approx(value, rel=1e-12) for key, value in whole.items()}
 
 
@@ -503,7 +585,7 @@ def test_too_large_a_signal_is_one_line(run, monkeypatch):
         raise MemoryError
 
     np.save("x.npy", ECG)
-    monkeypatch.setattr(measurements, "gds_profile", full)
+    monkeypatch.setattr(file_signals, "gds_profile", full)
     refused(run("x.npy"), "x.npy does not fit into memory", "--window")
 
 

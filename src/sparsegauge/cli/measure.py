@@ -5,9 +5,8 @@ from __future__ import annotations
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any, Literal, TypeVar, cast
 
 import typer
 
@@ -17,13 +16,17 @@ from .console import progress
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from ..measurements import Measure, Measurement, Request
+    from ..measurements.file_signals import Measurement
+    from ..measurements.request import Request
+
+Found = TypeVar("Found")
 
 EPILOG = "\n\n".join(  # empty lines keep them apart in the help
     [
         "Examples:",
         "sparsegauge measure ecg.csv --order 1,2,4",
         "sparsegauge measure 'runs/*.npy' --metric hoyer --metric gini --csv",
+        "sparsegauge measure patients.csv --axis 1 --normalise",
         "sparsegauge measure song.wav --transform dct --window 1024 --hop 512 --plot map.png",
         "sparsegauge measure - --all --json < table.csv",
     ]
@@ -98,6 +101,14 @@ def measure(
         str | None,
         typer.Option("--center", metavar="mean|median", help="Subtract it from each signal, or window, first."),
     ] = None,
+    normalise: Annotated[
+        bool,
+        typer.Option(
+            "--normalise",
+            "--normalize",
+            help="Give each coefficient mean 0 and deviation 1 over all signals of all files first (section VII).",
+        ),
+    ] = False,
     as_json: Annotated[bool, typer.Option("--json", help="Print JSON, every digit.")] = False,
     as_csv: Annotated[bool, typer.Option("--csv", help="Print CSV, every digit.")] = False,
     plot: Annotated[
@@ -118,20 +129,34 @@ def measure(
     Exit codes: 0 all files were measured, 1 some could not be (the others are printed), 2 bad usage, or none could be.
     """
     from ..errors import InvalidInput
-    from .measure_options import parse_measures
+    from ..measurements.request import Request
+    from .measure_options import parse_axis, parse_length, parse_measures
 
     if as_json + as_csv + (output is not None) > 1:
         raise InvalidInput("--json, --csv and --output are ways to give the same; choose one")
+    if hop is not None and window is None:
+        raise InvalidInput("--hop is the distance from one window to the next; add --window")
     if plot is not None:
         check_plot(plot)
     if output is not None:
         check_output(output)
     with telling(quiet) as (show, note):
         measures = parse_measures(metric, order, every, parameter)
-        request = _request(
-            measures, axis, transform, window, hop, rate, nan_policy, key or None, plot is not None, center
+        request = Request(
+            measures=measures,
+            axis=parse_axis(axis),
+            transform=transform,
+            window=None if window is None else parse_length("--window", window),
+            hop=None if hop is None else parse_length("--hop", hop),
+            rate=rate,
+            nan_policy=nan_policy,
+            key=key or None,
+            curves=plot is not None,
+            interval=interval,
+            center=cast(Literal["mean", "median"] | None, center),  # `check` refuses any other
+            normalise=normalise,
         )
-        request = replace(request, interval=interval)
+        request.check()
         notes_offsets = not (as_json or as_csv or output)
         results, failures = _measure_files(files, request, show, note, strict=strict, offsets=notes_offsets)
         if plot is not None:
@@ -165,40 +190,6 @@ def check_output(output: Path) -> None:
     check_destination(output.absolute())
 
 
-def _request(
-    measures: list[Measure],
-    axis: str | None,
-    transform: str,
-    window: str | None,
-    hop: str | None,
-    rate: float | None,
-    nan_policy: str,
-    key: list[str] | None,
-    curves: bool,
-    center: Any,
-) -> Request:
-    from ..errors import InvalidInput
-    from ..measurements import Request
-    from .measure_options import parse_axis, parse_length
-
-    if hop is not None and window is None:
-        raise InvalidInput("--hop is the way from a window to the next; add --window")
-    request = Request(
-        measures=measures,
-        axis=parse_axis(axis),
-        transform=transform,
-        window=None if window is None else parse_length("--window", window),
-        hop=None if hop is None else parse_length("--hop", hop),
-        rate=rate,
-        nan_policy=nan_policy,
-        key=key,
-        curves=curves,
-        center=center,
-    )
-    request.check()
-    return request
-
-
 def _measure_files(
     files: list[str],
     request: Request,
@@ -209,24 +200,40 @@ def _measure_files(
     offsets: bool,
 ) -> tuple[list[Measurement], list[str]]:
     """Return what was measured, and the files that could not be; a single file that cannot be is an error."""
+    from ..measurements.dataset import load_file, measure_dataset
+    from ..measurements.file_signals import measure_file
+
+    if request.normalise:
+        loaded, failures = _each_file(files, lambda path: load_file(path, request, show, note), show, note, strict)
+        return measure_dataset(loaded, request, show, note), failures
+    return _each_file(files, lambda path: measure_file(path, request, show, note, offsets=offsets), show, note, strict)
+
+
+def _each_file(
+    files: list[str],
+    read: Callable[[str], list[Found]],
+    show: Callable[[str], None],
+    note: Callable[[str], None],
+    strict: bool,
+) -> tuple[list[Found], list[str]]:
+    """Return what `read` finds in the files, one after another, and the files that it could not read."""
     from ..errors import InvalidInput
     from ..io import expand
-    from ..measurements import measure_file
 
-    results: list[Measurement] = []
+    found: list[Found] = []
     failures: list[str] = []
     paths = expand(files)
     for i, path in enumerate(paths):
         show(f"{path} ({i + 1} of {len(paths)})" if len(paths) > 1 else path)
         try:
-            results += measure_file(path, request, show, note, offsets=offsets)
+            found += read(path)
         except (InvalidInput, OSError) as error:
             if strict or (len(failures) == len(paths) - 1):
                 raise
             failures.append(path)
             reason = error.strerror if isinstance(error, OSError) else None
             note(f"left out {path}: {reason or error}")
-    return results, failures
+    return found, failures
 
 
 def check_plot(plot: Path) -> None:

@@ -6,7 +6,7 @@ import math
 
 from .._arrays import check_order
 from ..errors import InvalidInput
-from ..measurements import Axis, Length, Measure, Seconds
+from ..measurements.request import Axis, Length, Measure, Seconds
 from ..metrics.catalogue import METRICS
 
 DEFAULT_ORDERS = "1,2,4"

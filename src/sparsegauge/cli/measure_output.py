@@ -16,7 +16,8 @@ from .console import plain
 if TYPE_CHECKING:
     from rich.table import Table
 
-    from ..measurements import Measure, Measurement
+    from ..measurements.file_signals import Measurement
+    from ..measurements.request import Measure
 
 WIDEST = 10_000
 SMALLEST_FIXED, LARGEST_FIXED = 1e-4, 1e6

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from .._arrays import Array
 from ..errors import InvalidInput
 from ..io import Contents, expand, open_file
-from ..measurements import split_signals
+from ..measurements.file_signals import split_signals
 
 MOST_SIGNALS = 12  # on one page
 MOST_SAMPLES = 1 << 20  # of one signal

@@ -1,0 +1,1 @@
+"""Measure the signals in files: what `sparsegauge measure` prints and draws."""
