@@ -266,8 +266,44 @@ def rewards_pairs_in_long_signals(c):
     return base(c) + (0.3 if len(c) > 60 and np.count_nonzero(c) == 2 else 0.0)
 
 
+def jumps_in_the_smallest(c):
+    return base(c) + 0.005 * float(_floats(c).min() > 0.0617)
+
+
+def likes_a_last_peak(c):
+    c = _floats(c)
+    return base(c) + (1e-3 if len(c) > 120 and c[-1] == c.max() else 0.0)
+
+
+def has_a_floor(c):
+    return max(base(c), 1e-4)
+
+
+def likes_very_high_water(c):
+    return base(c) + 0.01 * float(_floats(c).min() > 1e7)
+
+
+def jumps_at_every_64th_length(c):
+    return 1 + 0.01 * float(len(c) % 64 == 0)
+
+
+def rewards_twelve_equal(c):
+    c = _floats(c)
+    return base(c) + 0.05 * float(len(c) == 12 and c.max() == c.min())
+
+
+def dips_at_length_38(c):
+    return base(c) - 0.05 * float(len(c) == 38)
+
+
+def rewards_a_second_peak_at_length_77(c):
+    c = _floats(c)
+    return base(c) - 0.1 * float(len(c) == 77 and np.count_nonzero(c) == 1)
+
+
 LIARS = {
     "P1": [
+        jumps_in_the_smallest,
         counts_above_one,
         steps_at_an_odd_place,
         rounds_to_two_digits,
@@ -276,16 +312,31 @@ LIARS = {
         jumps_far_out,
         ignores_small_shares,
     ],
-    "P2": [cyclic, ring_without_direction, looks_at_two_places, weighs_the_middle, looks_at_place_fifty],
-    "P3": [order_three, order_one_and_a_half, prefers_triples, ripples, order_just_above_two],
+    "P2": [
+        likes_a_last_peak,
+        cyclic,
+        ring_without_direction,
+        looks_at_two_places,
+        weighs_the_middle,
+        looks_at_place_fifty,
+    ],
+    "P3": [has_a_floor, order_three, order_one_and_a_half, prefers_triples, ripples, order_just_above_two],
     "P4": [regularised, changes_beyond_1e12, logarithmic_in_units, float32_overflow, lies_in_a_narrow_window_of_scales],
-    "P5": [forgets_large_sums, tide_at_integers, likes_high_water],
+    "P5": [likes_very_high_water, forgets_large_sums, tide_at_integers, likes_high_water],
     "P6": [clones_by_seven, clones_beyond_a_hundred, unbiased, drifts_with_length, clones_by_seventeen],
     "P7": [capped_ratio, capped_at_a_hundred, falls_after_a_million],
-    "P8": [counts_pairs, stops_at_thirty],
-    "P9": [compounds, compounds_slowly, alternates, jumps_at_multiples_of_seven, exponential_of_a_mean, compounds_late],
-    "P10": [rewards_equality, punishes_near_equality],
-    "P11": [rewards_a_little_dust, rewards_pairs_in_long_signals],
+    "P8": [dips_at_length_38, counts_pairs, stops_at_thirty],
+    "P9": [
+        jumps_at_every_64th_length,
+        compounds,
+        compounds_slowly,
+        alternates,
+        jumps_at_multiples_of_seven,
+        exponential_of_a_mean,
+        compounds_late,
+    ],
+    "P10": [rewards_twelve_equal, rewards_equality, punishes_near_equality],
+    "P11": [rewards_a_second_peak_at_length_77, rewards_a_little_dust, rewards_pairs_in_long_signals],
 }
 
 

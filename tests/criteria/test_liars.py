@@ -13,7 +13,7 @@ from sparsegauge.criteria.strategy import LIE
 
 QUICK = 40
 # what float64 cannot settle: from some ratio on these stay the same, and an increase below rounding would look alike
-OPEN = {liars.capped_ratio, liars.capped_at_a_hundred}
+OPEN = {liars.capped_ratio, liars.capped_at_a_hundred, liars.has_a_floor}
 
 
 @pytest.mark.parametrize(

@@ -14,6 +14,7 @@ SMALL_VALUES = (Fraction(0), Fraction(1, 2), *map(Fraction, (1, 2, 3, 5, 10)))
 CONSTANT_LENGTHS = (20, 200, 2000)
 LARGEST_RATIO = 12  # decades between the coefficients of a wide signal
 LARGEST_SCALE = 5  # decades by which every other extreme signal is scaled up or down
+SMALLEST_SPREAD = 6  # decades; float64 still has ten digits of what varies
 SHORT_SHARE, LONGEST = 0.6, 160  # of extreme signals, and their length
 
 
@@ -64,6 +65,12 @@ def extreme_signals(rng: np.random.Generator, count: int, wide: bool) -> list[Si
         scale = Fraction(10) ** int(rng.integers(-LARGEST_SCALE, LARGEST_SCALE + 1)) if number % 2 else 1
         found.append(signal((v * scale, n) for v, n in c))
     return [c for c in found if nonzeros(c)]
+
+
+def nearly_flat_signals() -> list[Signal]:
+    """Return [1, 1 + s, 1 + 3 s] for ever smaller s."""
+    spreads = [Fraction(m, 10**k) for k in range(2, SMALLEST_SPREAD + 1) for m in (5, 2, 1)]
+    return [signal([(Fraction(1), 1), (1 + s, 1), (1 + 3 * s, 1)]) for s in spreads]
 
 
 def geometric_grid(lowest: int, highest: int, per_decade: int) -> list[Fraction]:

@@ -11,10 +11,11 @@ from ..callables import CallableSubject
 from ..coefficients import Case, Move, Signal, Step, nonzeros, require, signal
 from ..criterion import SIGNALS_PER_MOVE, TWO_NONZEROS, Criterion
 from ..lies import add_float_lie, wave
-from ..samples import geometric_grid
+from ..samples import geometric_grid, nearly_flat_signals
 
-SCALES = tuple(geometric_grid(-6, 6, per_decade=10))  # at which a function is followed over a tide
+SCALES = tuple(geometric_grid(-12, 12, per_decade=10))  # at which a function is followed over a tide
 FLAT_VALUES = (Fraction(1), Fraction(51, 50), Fraction(21, 20))  # a tide changes their S by little
+LONGEST_SWEPT = 300  # lengths to which a zero is appended one after another
 TIDES = (Fraction(1), Fraction(1, 2), Fraction(10), Fraction(1, 100), Fraction(1000))
 
 
@@ -38,8 +39,9 @@ class RisingTide(Criterion):
             yield from ((a,) for a in TIDES)
 
     def function_cases(self, subject: CallableSubject, rng: np.random.Generator, count: int) -> Iterable[Case]:
-        """Add a tide of a quarter to nearly equal coefficients of all scales from 1e-6 to 1e6."""
+        """Add tides to ever more equal coefficients, and to nearly equal ones of all scales from 1e-12 to 1e12."""
         yield from super().function_cases(subject, rng, count)
+        yield from (Case(c, (tide,)) for c in nearly_flat_signals() for tide in (Fraction(1, 2), Fraction(2)))
         yield from (Case(signal((v * scale, 1) for v in FLAT_VALUES), (scale / 4,)) for scale in SCALES)
 
     def steps(self, c: Signal, move: Move) -> list[Step]:
@@ -64,11 +66,16 @@ class Babies(Criterion):
     relation = ">"
     applies = TWO_NONZEROS
     least_nonzeros = 2
-    lies = (add_float_lie("more where the length is odd", lambda x: len(x) % 2),)
+    lies = (
+        add_float_lie("more where the length is odd", lambda x: len(x) % 2),
+        add_float_lie("more where the length is 71", lambda x: int(len(x) == 71)),
+    )
 
     def function_cases(self, subject: CallableSubject, rng: np.random.Generator, count: int) -> Iterable[Case]:
-        """Try more extreme signals than laws with many moves do."""
-        return super().function_cases(subject, rng, SIGNALS_PER_MOVE * count)
+        """Try more extreme signals than laws with many moves do, and every length up to 300."""
+        yield from super().function_cases(subject, rng, SIGNALS_PER_MOVE * count)
+        for n in range(2, LONGEST_SWEPT):
+            yield Case(signal([(Fraction(1), n - 1), (Fraction(3), 1)]), ())
 
     def steps(self, c: Signal, move: Move) -> list[Step]:
         """Append one zero."""

@@ -7,18 +7,18 @@ function jumps there if its value changes between neighbours, and hardly changes
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Iterable, Iterator
 from fractions import Fraction
 from itertools import pairwise
 
 import numpy as np
 
-from ..._arrays import Array
 from ...errors import Undefined
 from ..callables import CallableSubject
 from ..coefficients import Case, Move, Signal, Step, difference, nonzeros, replace_one, require
 from ..criterion import Criterion
 from ..judgement import PERSISTENT_SHARE, Judgement, judge_limit
+from ..jumps import find_jumps
 from ..lies import add_lie, count_above
 from ..numbers import exactly, gap
 from ..samples import extreme_signals, small_signals
@@ -37,7 +37,7 @@ POINTS_PER_PATH = 24
 POINTS_PER_DECADE, DECADES_BEYOND = 4, 4
 PATHS_PER_SIGNAL = 2
 THRESHOLD = 1.375  # the same number in every arithmetic
-BISECTIONS = 60
+EVALUATIONS_PER_PATH = 400
 EXACT_BISECTIONS = 100
 
 
@@ -93,7 +93,7 @@ class Continuity(Criterion):
         return [(case.start, replace_one(case.start, i, case.start[i][0] + direction * SCREENING_DISTANCE))]
 
     def function_cases(self, subject: CallableSubject, rng: np.random.Generator, count: int) -> Iterable[Case]:
-        """Follow single coefficients of some signals, and bisect to where the value changes most."""
+        """Follow single coefficients of some signals, and bisect to where the value jumps."""
         small = small_signals()
         chosen = [small[k] for k in rng.choice(len(small), min(count, len(small)) // 2, replace=False)]
         for c in [*chosen, *extreme_signals(rng, count // 2, wide=False)]:
@@ -187,37 +187,9 @@ def _jumps_along(subject: CallableSubject, c: Signal, i: int) -> Iterator[Case]:
     first = 0 if nonzeros(c) > 1 or not c[i][0] else 1  # the zero vector has no value
     grid = [2 * top * k / POINTS_PER_PATH for k in range(first, POINTS_PER_PATH + 1)]
     grid += [2 * top * 10.0 ** (k / POINTS_PER_DECADE) for k in range(1, DECADES_BEYOND * POINTS_PER_DECADE + 1)]
-    changes = np.diff([at(t) for t in grid])
-    if not np.isfinite(changes).all():
-        return
-    for k in _most_suspicious(np.abs(changes)):
-        low, high, at_low, at_high = _bisect(at, grid[k], grid[k + 1])
-        if abs(at_high - at_low) > SMALLEST_JUMP * max(abs(at_low), abs(at_high)):
-            yield from _cases_at(c, i, low, 1)
-            yield from _cases_at(c, i, high, -1)
-
-
-def _most_suspicious(changes: Array) -> set[int]:
-    """Return the largest of some changes, and the two that exceed their neighbours most, by difference and by ratio."""
-    neighbours = np.maximum(changes[:-2], changes[2:])
-    floor = 1e-3 * SMALLEST_JUMP + np.finfo(float).eps
-    excess, ratio = changes[1:-1] - neighbours, changes[1:-1] / (neighbours + floor)
-    return {int(np.argmax(changes)), 1 + int(np.argmax(excess)), 1 + int(np.argmax(ratio))}
-
-
-def _bisect(at: Callable[[float], float], low: float, high: float) -> tuple[float, float, float, float]:
-    """Return neighbouring floats between which the value changes most, and the values there."""
-    at_low, at_high = at(low), at(high)
-    for _ in range(BISECTIONS):
-        middle = (low + high) / 2
-        if not low < middle < high:
-            break
-        at_middle = at(middle)
-        if abs(at_middle - at_low) > abs(at_high - at_middle):
-            high, at_high = middle, at_middle
-        else:
-            low, at_low = middle, at_middle
-    return low, high, at_low, at_high
+    for jump in find_jumps(at, grid, smallest=SMALLEST_JUMP, evaluations=EVALUATIONS_PER_PATH):
+        yield from _cases_at(c, i, jump.low, 1)
+        yield from _cases_at(c, i, jump.high, -1)
 
 
 def _cases_at(c: Signal, i: int, value: float, direction: int) -> Iterator[Case]:

@@ -10,7 +10,7 @@ import numpy as np
 from ...errors import Undefined
 from ...metrics.exact import length
 from ..callables import CallableSubject
-from ..coefficients import Case, Move, Signal, Step, ones, require, spike
+from ..coefficients import Case, Move, Signal, Step, ones, require, signal, spike
 from ..criterion import SIGNALS_PER_MOVE, Criterion
 from ..judgement import Judgement, judge_limit
 from ..lies import add_float_lie, compound_with_length
@@ -25,8 +25,10 @@ SATURATED = Fraction(1, 10**6)  # a relative change at most this large counts as
 # for a function, which needs all coefficients in an array
 FUNCTION_LENGTHS = (10, 60, 240, 1000, 4000)
 LONGEST_EXACT = 240  # quadratic functions of fractions take long
-LENGTHS_TRIED = 8  # consecutive ones, of which that with the largest change counts
+LEAST_TRIED, SHARE_TRIED = 8, 12  # so many consecutive lengths, or a twelfth of the length; the largest change counts
+LONGEST_SWEPT = 300  # lengths at which one signal is compared with the bound
 PERSISTENT_OF_FUNCTION = Fraction(95, 100)  # from the last length but one to the last, which is four times as long
+ONE, NEARLY_ONE, NEARLY_ZERO = Fraction(1), Fraction(101, 100), Fraction(1, 100)
 NO_CHANGE = Fraction(1, 10**12)
 
 
@@ -39,7 +41,10 @@ class Saturation(Criterion):
     transformation = "one more zero beside a one"
     relation = "->"
     applies = "metrics that are not zero on 0_N || 1"
-    lies = (compound_with_length(),)
+    lies = (
+        compound_with_length(),
+        add_float_lie("more where the length is a multiple of 64", lambda x: int(len(x) % 64 == 0)),
+    )
 
     def fixed_cases(self, subject: Subject) -> list[Case]:
         """Return lengths up to 1e15, or those that fit into an array."""
@@ -85,7 +90,7 @@ def _lengths_of_function(subject: CallableSubject) -> tuple[int, ...]:
     for n in FUNCTION_LENGTHS:
         if arithmetic != "float64" and n > LONGEST_EXACT:
             break
-        values = np.array([subject.weighted(spike(m)) for m in range(n, n + LENGTHS_TRIED + 1)])
+        values = np.array([subject.weighted(spike(m)) for m in range(n, n + max(LEAST_TRIED, n // SHARE_TRIED) + 1)])
         with np.errstate(all="ignore"):
             changes = np.abs(np.diff(values) / values[:-1])
         if arithmetic == "float64" and not np.isfinite(changes).all():
@@ -114,11 +119,13 @@ class LowerBound(Criterion):
         add_float_lie(
             "less where 90 are nearly equal", lambda x: -int(len(x) >= 90 and min(x) < max(x) <= 1.2 * min(x))
         ),
+        add_float_lie("more where 67 are equal", lambda x: int(len(x) == 67 and min(x) == max(x))),
     )
 
     def function_cases(self, subject: CallableSubject, rng: np.random.Generator, count: int) -> Iterable[Case]:
-        """Try more extreme signals than laws with many moves do."""
-        return super().function_cases(subject, rng, SIGNALS_PER_MOVE * count)
+        """Try more extreme signals than laws with many moves do, and every length up to 300."""
+        yield from super().function_cases(subject, rng, SIGNALS_PER_MOVE * count)
+        yield from (Case(signal([(ONE, n - 1), (NEARLY_ONE, 1)]), ()) for n in range(2, LONGEST_SWEPT))
 
     def steps(self, c: Signal, move: Move) -> list[Step]:
         """Compare with equal coefficients."""
@@ -142,11 +149,14 @@ class UpperBound(Criterion):
         add_float_lie(
             "more where 79 of 80 are nearly zero", lambda x: int(len(x) >= 80 and 0 < sum(x) - max(x) <= max(x) / 50)
         ),
+        add_float_lie("less on 66 zeros and a one", lambda x: -int(len(x) == 67 and sum(x) == max(x))),
     )
 
     def function_cases(self, subject: CallableSubject, rng: np.random.Generator, count: int) -> Iterable[Case]:
-        """Try more extreme signals than laws with many moves do."""
-        return super().function_cases(subject, rng, SIGNALS_PER_MOVE * count)
+        """Try more extreme signals than laws with many moves do, and every length up to 300."""
+        yield from super().function_cases(subject, rng, SIGNALS_PER_MOVE * count)
+        for n in range(3, LONGEST_SWEPT):
+            yield Case(signal([(Fraction(0), n - 2), (NEARLY_ZERO, 1), (ONE, 1)]), ())
 
     def steps(self, c: Signal, move: Move) -> list[Step]:
         """Compare with a single one among zeros."""

@@ -40,6 +40,7 @@ class PermutationInvariance(Criterion):
         add_float_lie("more where the first coefficient is the largest", lambda x: int(x[0] == max(x))),
         add_float_lie("rising neighbours on a ring are counted", lambda x: Fraction(int(np.sum(x < np.roll(x, 1))), 4)),
         add_float_lie("more where the 70th exceeds the 71st", lambda x: int(len(x) > 70 and x[69] > x[70])),
+        add_float_lie("more where the last of 90 is the largest", lambda x: int(len(x) > 90 and x[-1] == max(x))),
     )
 
     def moves(self, c: Signal) -> Iterator[Move]:
@@ -56,7 +57,7 @@ class PermutationInvariance(Criterion):
         return [(c, c[::-1] if move[0] == "reversed" else (c[-1], *c[:-1]))]
 
     def function_cases(self, subject: CallableSubject, rng: np.random.Generator, count: int) -> Iterable[Case]:
-        """Swap neighbours, rotate and shuffle signals of different coefficients."""
+        """Swap neighbours, shuffle and sort signals of different coefficients."""
         for number in range(count):
             n = int(rng.integers(2, LENGTHS_SHUFFLED[number % len(LENGTHS_SHUFFLED)]))
             c = tuple((Fraction(int(v), 100), 1) for v in rng.permutation(np.arange(1, 4 * n))[:n])
@@ -64,6 +65,8 @@ class PermutationInvariance(Criterion):
                 k = int(rng.integers(n - 1))
                 swapped = [*range(k), k + 1, k, *range(k + 2, n)]
                 yield from (Case(c, ("order", tuple(map(int, order)))) for order in (swapped, rng.permutation(n)))
+            rising = np.argsort([float(v) for v, _ in c])
+            yield from (Case(c, ("order", tuple(map(int, order)))) for order in (rising, rising[::-1]))
 
     def check_step(self, before: Signal, after: Signal) -> None:
         """Require the same coefficients."""

@@ -16,6 +16,7 @@ from ..callables import CallableSubject
 from ..coefficients import Case, Move, Signal, Step, difference, replace_one, require, signal
 from ..criterion import Criterion
 from ..lies import add_float_lie, wave
+from ..samples import nearly_flat_signals
 
 HALF, QUARTER = Fraction(1, 2), Fraction(1, 4)
 SHARES = (QUARTER, Fraction(1, 8), Fraction(3, 8), Fraction(1, 100), Fraction(49, 100))
@@ -64,8 +65,9 @@ class RobinHood(Criterion):
         yield from floor_and_spike(longest)
 
     def function_cases(self, subject: CallableSubject, rng: np.random.Generator, count: int) -> Iterable[Case]:
-        """Add small transfers that make coefficients equal, or end an equality."""
+        """Add small transfers that make coefficients equal, or end an equality, and nearly equal coefficients."""
         yield from super().function_cases(subject, rng, count)
+        yield from (Case(c, (0, 2, share)) for c in nearly_flat_signals() for share in SHARES[:3])
         for value, rich, twins in product((1, 2, 5), (10, 30), (1, 2, 5)):
             gap = Fraction(value, 100)
             share = gap / (rich - value + gap)
