@@ -28,6 +28,7 @@ AUDITS = DOCS.parent / "src" / "sparsegauge" / "criteria" / "audits.json"
 ORDERS = (1, 1.25, 1.5, 1.75, 2.5, 3, 4, 5, 6, 7, 8, 10, 20, 100, math.inf)
 # beside the defaults: values of the parameters on the other side of a boundary
 VARIANTS: list[tuple[str, dict[str, float]]] = [
+    ("neg_lp", {"p": 2.0}),
     ("neg_tanh", {"b": 2.0}),
     ("pq_index", {"p": 1.0, "q": 2.0}),
     ("pq_index", {"p": 2.0, "q": 4.0}),

@@ -196,6 +196,11 @@ def pastor(c):
     return 1 - norm(c, 1) / (mpmath.sqrt(len(c)) * norm(c, 2))
 
 
+@twin
+def pastor_entropy(c):
+    return norm(c, 1) / (mpmath.sqrt(len(c)) * norm(c, 2))
+
+
 # The Gini index generalised
 
 
@@ -445,6 +450,8 @@ BY_HAND: list[tuple[str, dict[str, float], list[float], Any]] = [
     ("neg_lp", {}, [1, 4], -((1 + 2) ** 2)),
     ("neg_lp", {}, [0, 4, -9], -((2 + 3) ** 2)),
     ("neg_lp", {"p": 0.25}, [1, 16], -((1 + 2) ** 4)),
+    ("neg_lp", {"p": 2.0}, [3, -4], -5),
+    ("neg_lp", {"p": 1.0}, [3, -4], -7),
     ("l2_l1", {}, QUAD, Fraction(5, 7)),
     ("l2_l1", {}, EQUAL, Fraction(1, 2)),
     ("l2_l1", {}, SPIKE, 1),
@@ -493,6 +500,9 @@ BY_HAND: list[tuple[str, dict[str, float], list[float], Any]] = [
     ("kurtosis", {}, EQUAL, -2),
     ("kurtosis", {}, SPIKE, 1),
     ("pastor", {}, QUAD, 1 - Fraction(7, 2 * 5)),
+    ("pastor_entropy", {}, QUAD, Fraction(7, 2 * 5)),
+    ("pastor_entropy", {}, EQUAL, 1),
+    ("pastor_entropy", {}, SPIKE, Fraction(1, 2)),
     ("pastor", {}, EQUAL, 0),
     ("pastor", {}, SPIKE, Fraction(1, 2)),
     ("gi2", {}, QUAD, 2 * Fraction(15, 28) / Fraction(43, 28)),

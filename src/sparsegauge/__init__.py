@@ -35,6 +35,7 @@ _PUBLIC = {
         "l2_l1",
         "neg_numerical_sparsity",
         "pastor",
+        "pastor_entropy",
         "pq_index",
         "pq_mean",
         "treves_rolls",

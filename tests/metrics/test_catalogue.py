@@ -16,8 +16,8 @@ from sparsegauge._arrays import Parameter
 NAMES = [
     "gds",
     "l0", "l0_eps", "neg_l1", "neg_lp", "neg_tanh", "neg_log", "neg_lp_neg",
-    "l2_l1", "kappa4", "kurtosis", "hoyer", "pastor", "treves_rolls", "neg_numerical_sparsity", "d_norm",
-    "crest_factor", "pq_mean", "pq_index",
+    "l2_l1", "kappa4", "kurtosis", "hoyer", "pastor", "pastor_entropy", "treves_rolls",
+    "neg_numerical_sparsity", "d_norm", "crest_factor", "pq_mean", "pq_index",
     "gini", "gi2", "gi3", "ggi", "fggi", "pfgi1", "pfgi2", "pfgi3", "s_gini", "u_theta",
     "h_g", "neg_h_s", "h_s", "neg_h_s_prime", "h_s_prime", "negentropy", "box_cox",
     "gm_am", "hoover", "atkinson", "theil", "generalised_entropy", "mean_log_deviation", "coefficient_of_variation",
@@ -27,7 +27,7 @@ NAMES = [
 PARAMETERS = {
     "gds": {"order": "1 <= order <= inf"},
     "l0_eps": {"eps": "eps >= 0"},
-    "neg_lp": {"p": "0 < p < 1"},
+    "neg_lp": {"p": "p > 0"},
     "neg_tanh": {"a": "a > 0", "b": "b > 0"},
     "u_theta": {"theta": "0 < theta < 1"},
     "neg_lp_neg": {"p": "p < 0"},
@@ -46,7 +46,7 @@ PARAMETERS = {
     "renyi": {"q": "0 <= q <= inf"},
     "tsallis": {"q": "q >= 0"},
 }
-SMALLER = {"h_s", "h_s_prime", "spectral_flatness", "hill", "renyi", "tsallis", "participation_ratio"}
+SMALLER = {"pastor_entropy", "h_s", "h_s_prime", "spectral_flatness", "hill", "renyi", "tsallis", "participation_ratio"}
 ABSOLUTE = {  # these depend on the unit of the signal
     "l0_eps", "neg_l1", "neg_lp", "neg_tanh", "neg_log", "neg_lp_neg", "h_g", "neg_h_s_prime", "h_s_prime",
 }  # fmt: skip
@@ -61,6 +61,7 @@ ZERO_FOR_EQUAL = [
 OTHER = [
     ("gds", {"order": 1.5}),
     ("neg_lp", {"p": 0.3}),
+    ("neg_lp", {"p": 3.0}),
     ("neg_tanh", {"a": 2.0, "b": 0.7}),
     ("neg_lp_neg", {"p": -2.5}),
     ("pq_mean", {"p": 0.3, "q": 3.5}),

@@ -54,14 +54,14 @@ CLONE_INVARIANT = [name for name in SCALE_INVARIANT if name not in NOT_CLONE_INV
 # The other scale-invariant metrics are of order 1, by subtraction
 NOT_CANCELLING = {"gds", "l0", "l2_l1", "kappa4", "pq_mean", "gini", "gi2", "gi3", "d_norm", "treves_rolls"}
 NOT_CANCELLING |= {"neg_numerical_sparsity", "hill", "participation_ratio", "herfindahl", "berger_parker"}
-NOT_CANCELLING |= {"crest_factor", "spectral_flatness"}
+NOT_CANCELLING |= {"crest_factor", "spectral_flatness", "pastor_entropy"}
 CANCELLING = {name for name in SCALE_INVARIANT if name not in NOT_CANCELLING}
 
 # Across each range, the ends that belong to it and the values at which a formula changes
 PARAMETERS: dict[str, list[Parameters]] = {
     "gds": [{"order": p} for p in (2, 1, 1.5, 3, 7.3, 20)],
     "l0_eps": [{"eps": e} for e in (1e-3, 0.0, 0.3, 2.0)],
-    "neg_lp": [{"p": p} for p in (0.5, 0.02, 0.1, 0.9)],
+    "neg_lp": [{"p": p} for p in (0.5, 0.02, 0.1, 0.9, 1.0, 2.0, 7.5, 300.0)],
     "neg_tanh": [{"a": a, "b": b} for a, b in [(1.0, 1.0), (0.1, 0.5), (3.0, 2.0)]],
     "u_theta": [{"theta": t} for t in (0.5, 0.01, 0.25, 0.75, 0.9, 0.99)],
     "neg_lp_neg": [{"p": p} for p in (-1.0, -0.01, -0.1, -2.5)],
@@ -322,6 +322,7 @@ LONE_SPIKE = {
     "gini": 1 - 1 / MILLION,
     "kurtosis": MILLION - 3,
     "pastor": 1 - MILLION**-0.5,
+    "pastor_entropy": MILLION**-0.5,
     "gi2": (2 - 2 / MILLION) / (2 - 1 / MILLION),
     "gi3": (1 - 1 / MILLION) / (2 - 1 / MILLION),
     "ggi": 1 - 3 / (4 * MILLION**2 - 1),  # 1^2 + 3^2 + ... + (2N-1)^2 = N (4 N^2 - 1)/3
@@ -434,6 +435,7 @@ PEERS: dict[str, tuple[str, Parameters, Callable[[np.ndarray], float]]] = {
     "SciPy pmean": ("pq_mean", {"p": 0.3, "q": 3.0}, lambda c: -quotient_of_means(c, 0.3, 3)),
     "SciPy pmean, PQ": ("pq_index", {"p": 0.3, "q": 3.0}, lambda c: 1 - quotient_of_means(c, 0.3, 3)),
     "SciPy cosine": ("pastor", {}, angle),
+    "SciPy cosine, its complement": ("pastor_entropy", {}, lambda c: 1 - angle(c)),
     "SciPy cosine, rescaled": ("hoyer", {}, lambda c: angle(c) / (1 - 1 / sqrt(len(c)))),
     "SciPy variation": ("gds", {}, lambda c: 1 - 1 / (1 + squared_variation(c))),
     "SciPy variation, rescaled": (
@@ -443,6 +445,7 @@ PEERS: dict[str, tuple[str, Parameters, Callable[[np.ndarray], float]]] = {
     ),
     "NumPy norm 1": ("neg_l1", {}, lambda c: -norm(c, 1)),
     "NumPy norm 1/2": ("neg_lp", {}, lambda c: -norm(c, 0.5)),
+    "NumPy norm 3": ("neg_lp", {"p": 3.0}, lambda c: -norm(c, 3)),
     "NumPy norms 2, 1": ("l2_l1", {}, lambda c: norm(c) / norm(c, 1)),
     "NumPy norms inf, 2": ("d_norm", {}, lambda c: norm(c, inf) / norm(c)),
     "NumPy norms 1, 2": ("neg_numerical_sparsity", {}, lambda c: -((norm(c, 1) / norm(c)) ** 2)),

@@ -31,7 +31,7 @@ Parameters = dict[str, float]
 PARAMETERS: dict[str, list[Parameters]] = {
     "gds": [{"order": 2}],  # and the orders above
     "l0_eps": [{"eps": e} for e in (1e-3, 0.0, 0.3)],
-    "neg_lp": [{"p": p} for p in (0.5, 0.1, 0.9)],
+    "neg_lp": [{"p": p} for p in (0.5, 0.1, 0.9, 1.0, 3.0)],
     "neg_tanh": [{"a": a, "b": b} for a, b in [(1.0, 1.0), (0.1, 0.5), (3.0, 2.0)]],
     "u_theta": [{"theta": t} for t in (0.5, 0.01, 0.25, 0.9, 0.99)],
     "neg_lp_neg": [{"p": p} for p in (-1.0, -0.1, -2.0)],

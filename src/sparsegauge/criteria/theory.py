@@ -6,13 +6,12 @@ import math
 from fractions import Fraction
 from typing import Any
 
-from ..metrics.catalogue import METRICS
 from . import evidence
 from .auditor import Audit, written
 from .claims import Claim, require_evidence
 from .counterexample import verify
 from .definitions import CRITERIA
-from .proofs import proof
+from .related_work import claims_about_related_work
 from .slips import claims_about_counts, claims_about_normalised_data, claims_about_proofs
 from .stored import stored_audit, stored_audits
 
@@ -20,6 +19,7 @@ from .stored import stored_audit, stored_audits
 def claims_about_theory() -> list[Claim]:
     """Return every claim of the paper but those about its experiment, in the paper's order."""
     return [
+        *claims_about_related_work(),
         *_theorems(), *_criteria(), *_about_orders(), *_formulas(), *_operations(), *claims_about_counts(), *_numbers(),
         *claims_about_normalised_data(), *_misprints(), *claims_about_proofs(),
     ]  # fmt: skip
@@ -28,12 +28,6 @@ def claims_about_theory() -> list[Claim]:
 def _theorems() -> list[Claim]:
     values = [evidence.exact_gds(c, p) for c in evidence.SIGNALS for p in range(1, 8)]
     require_evidence(all(0 <= v < 1 for v in values), "range")
-    others = [
-        name
-        for name, metric in METRICS.items()
-        if name not in ("gds", "gini") and all(proof(name, _defaults(metric), key) for key in (*NOTES, "P3"))
-    ]
-    require_evidence("pq_mean" in others, "only gini")
     return [
         Claim(
             "range",
@@ -43,21 +37,7 @@ def _theorems() -> list[Claim]:
             "The proof is correct: (c_j - c_i)^p <= c_j^p - c_i^p. Equality on equal magnitudes and on 0_{N-1}||1. "
             "S_p is not defined for the zero vector.",
         ),
-        Claim(
-            "only gini",
-            "section II",
-            "among the metrics of the literature only the Gini index satisfies all criteria",
-            "false",
-            f"P1..P11 are proved for {', '.join(others)} too.",
-            "Several metrics do. No shorter list of properties stands for the eleven: exp(mean c^2 / (mean c)^2) is "
-            "scale-invariant, clone-invariant and strictly Schur-convex, and breaks P9, since it is e^N on 0_{N-1}||1, "
-            "whose successive ratio is e.",
-        ),
     ]
-
-
-def _defaults(metric: Any) -> dict[str, Any]:
-    return {name: parameter.default for name, parameter in metric.parameters.items()}
 
 
 NOTES = {

@@ -14,7 +14,7 @@ from .._arrays import Array, Parameter, Switch
 from ..errors import InvalidInput
 from .catalogue import metric
 from .exact import Arithmetic, Pairs, length, plain_sum, power_sum
-from .lemmas import ENERGY, LENGTH, MAJORISED, MEANS, ROBIN_HOOD, SCHUR, Laws
+from .lemmas import ENERGY, INVARIANT, LENGTH, MAJORISED, MEANS, ROBIN_HOOD, SCHUR, Laws
 from .metric import MAXIMUM
 from .references import HURLEY
 from .statistics import Rows
@@ -158,6 +158,34 @@ def pastor(row: Rows) -> Array:
     0.5
     """
     return _one_less_cosine(row)
+
+
+def _pastor_entropy(k: Arithmetic, c: Pairs) -> Any:
+    return 1 - _pastor(k, c)
+
+
+@metric(
+    formula="|c|_1 / (sqrt N |c|_2)",
+    meaning="the cosine of the angle between the magnitudes and equal magnitudes: 1 for equal coefficients",
+    reference="Pastor et al. (2013), reconstructed: the source could not be read",
+    sparser="smaller",
+    proofs={**INVARIANT, **MEANS},
+    exact=_pastor_entropy,
+    bounds=(0.0, 1.0),
+)
+def pastor_entropy(row: Rows) -> Array:
+    r"""Return the cosine between c and equal coefficients, :math:`\|c\|_1 / (\sqrt N \|c\|_2)`; SMALLER is sparser.
+
+    Reconstructed from the description in the paper's related work: Pastor et al. (2013) define a sparsity and an
+    entropy by the inner product of a signal and the least sparse one. It is 1 less `pastor`.
+
+    Examples
+    --------
+    >>> import sparsegauge as sg
+    >>> sg.pastor_entropy([0, 0, 0, 5])
+    0.5
+    """
+    return np.minimum(row.l1 / np.sqrt(row.N * row.squares), 1.0)
 
 
 def _one_less_cosine(row: Rows) -> Array:

@@ -102,22 +102,29 @@ def neg_l1(row: Rows) -> Array:
     return -row.unscaled(row.l1)
 
 
+def _neg_lp_laws(p: float) -> Laws:
+    return {**DECREASING, "P3": "concave"} if p < 1 else DECREASING
+
+
 def _neg_lp(k: Arithmetic, c: Pairs, p: Any) -> Any:
     return -k.power(power_sum(k, c, p), 1 / p)
 
 
 @metric(
     formula="-(sum c^p)^(1/p)",
-    meaning="minus a norm of order below 1, which comes closer to counting non-zeros than the sum does",
+    meaning="minus a norm, which for orders below 1 comes closer to counting non-zeros than the sum does",
     reference=f"{HURLEY}; {RAO}",
-    parameters=[Parameter("p", 0.5, low=0, high=1, meaning="The order of the norm, 0 < p < 1.")],
-    proofs={**DECREASING, "P3": "concave"},
+    parameters=[Parameter("p", 0.5, low=0, meaning="The order of the norm; below 1 for sparsity.")],
+    proofs=_neg_lp_laws,
     exact=_neg_lp,
     aliases=["lp"],
     bounds=(-math.inf, 0.0),
 )
 def neg_lp(row: Rows, p: float) -> Array:
-    r"""Return minus the norm of order p, :math:`-(\sum c_i^p)^{1/p}`, 0 < p < 1.
+    r"""Return minus the norm of order p, :math:`-(\sum c_i^p)^{1/p}`.
+
+    Orders below 1 measure sparsity. At order 1 it is `neg_l1`; above 1 a transfer from a large coefficient to a small
+    one raises it, the opposite of Robin Hood.
 
     Examples
     --------

@@ -125,6 +125,11 @@ def pastor(row: Coefficients) -> Any:
 
 
 @_portable
+def pastor_entropy(row: Coefficients) -> Any:
+    return row.l1 / row.xp.sqrt(row.N * row.squares)
+
+
+@_portable
 def treves_rolls(row: Coefficients) -> Any:
     return row.gds(2) * (row.N / (row.N - 1.0) if row.N > 1 else 0.0)
 

@@ -93,7 +93,7 @@ class Coefficients:
 
     @functools.cached_property
     def any_zero(self) -> Any:
-        """Whether a row has a zero."""
+        """Return whether a row has a zero."""
         return self.xp.any(self.c == 0, axis=-1)
 
     @functools.cached_property
