@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 import numpy as np
 from numpy.typing import NDArray
 
@@ -9,7 +11,7 @@ import sparsegauge as sg
 from sparsegauge.plots.style import name_of
 from sparsegauge.study import gain_ranges, section_viii
 from sparsegauge.study.choice import choose_orders
-from sparsegauge.study.summary import shipped
+from sparsegauge.study.summary import Summary, shipped
 
 FOURS = ("binomial", "uniform", "normal", "exponential")
 
@@ -18,7 +20,9 @@ def parts() -> dict[str, str]:
     return {
         "claims": claims(),
         "winners": winners(),
+        "paired": paired(),
         "literal": literal(),
+        "whole grids": whole_grids(),
         "random signs": random_signs(),
         "ranges": ranges(),
         "example": example(),
@@ -50,6 +54,16 @@ def literal() -> str:
     table = shipped("literal")
     tables = {f"literal, a = {a:g}, c = 0.002": table.at(a=a) for a in table.axes["a"]}
     tables |= {f"ours, {label}": part for label, part in gain_ranges.near_best_gains().items()}
+    return statistics(tables)
+
+
+def whole_grids() -> str:
+    """The same statistics on the whole grid, at all gains at which it was run."""
+    return statistics(gain_ranges.whole_tables() | {"a = 1.6, c = 0.1": shipped("paper_long_steps")})
+
+
+def statistics(tables: Mapping[str, Summary]) -> str:
+    """How often which orders are best, and the mean best order for few, some and many measurements."""
     body = []
     for label, part in tables.items():
         found = choose_orders(part)
@@ -59,6 +73,22 @@ def literal() -> str:
         body.append([label, f"{error:.4f}", *shares, *means])
     header = ["gains", "error at the best order", "order 1 is best", "orders 2 to 7", *gain_ranges.RANGES_OF_M]
     return rows(header, body)
+
+
+def paired() -> str:
+    """Clear leads by the errors of paired differences, and by the separate errors, on the cells that have both."""
+    table = shipped("spsa").at(measurements=range(10, 100, 10))
+    separate = Summary(
+        table.axes, {name: held for name, held in table.values.items() if name != "mse_lead_error"}, table.manifest
+    )
+    body = []
+    for label, part in (("paired differences", table), ("separate errors", separate)):
+        found = choose_orders(part)
+        clear = [int(np.sum((found.order == p) & found.is_clear)) for p in table.axes["orders"]]
+        near = found.near[found.is_open].sum(axis=-1).mean()
+        body.append([label, *map(str, clear), f"{sum(clear)} of {found.is_open.sum()}", f"{near:.1f}"])
+    orders = (f"p = {order:g}" for order in table.axes["orders"])
+    return rows(["standard errors of", *orders, "clear leads", "orders as good as the best"], body)
 
 
 def random_signs() -> str:

@@ -41,6 +41,16 @@ def test_leads_are_measured_by_paired_errors_where_there_are_any():
     assert paired.is_clear[0]  # 0.3 against 2 * 0.1
 
 
+def test_a_cell_without_paired_errors_takes_the_separate_ones():
+    mean = [[1.0, 1.3, 1.3], [1.0, 1.3, 1.3]]
+    found = choose_orders(made_up(mean, error=0.2, lead=[[0.0, 0.1, 0.1], [np.nan] * 3]))
+    assert not found.is_paired
+    np.testing.assert_array_equal(found.is_clear, [True, False])
+    np.testing.assert_allclose(
+        lead_errors(made_up(mean, error=0.3, lead=[[0.0, 0.1, 0.1], [np.nan] * 3]))[:, 1], [0.1, 0.3 * 2**0.5]
+    )
+
+
 def test_a_lead_must_be_clear_over_every_order_and_not_the_second_alone():
     found = choose_orders(made_up([[1.0, 1.3, 1.4]], lead=[[0.0, 0.1, 0.3]]))
     assert not found.is_clear[0]
@@ -106,17 +116,19 @@ def test_paired_errors_of_a_store_are_those_of_the_differences(store, summary):
 
 
 def test_the_shipped_table_has_the_clear_leads_that_were_counted_independently():
-    """Over all cells but those that every order recovers, by the separate errors of the two best orders."""
+    """Over all cells but those that every order recovers, by paired errors where the table has them."""
     table = shipped("spsa")
     found = choose_orders(table)
-    mean, error = table.values["mse_mean"], table.values["mse_standard_error"]
+    mean, error, paired = (table.values[f"mse_{name}"] for name in ("mean", "standard_error", "lead_error"))
     count = 0
     for cell in np.ndindex(found.best.shape):
         order = np.argsort(mean[cell])
         leads = mean[cell][order[1:]] - mean[cell][order[0]]
         spread = np.hypot(error[cell][order[1:]], error[cell][order[0]])
+        if not np.isnan(paired[cell]).any():
+            spread = paired[cell][order[1:]]
         recovers = table.values["success_rate"][cell].min() >= RECOVERED
         is_clear = bool((leads > CLEAR_LEAD * spread).all()) and not recovers
-        assert found.is_paired or bool(found.is_clear[cell]) == is_clear
+        assert bool(found.is_clear[cell]) == is_clear
         count += recovers
     assert count == found.all_recover.sum() == 39

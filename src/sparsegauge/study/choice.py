@@ -3,7 +3,7 @@
 The best order of a cell is the one with the lowest mean squared error, as in the paper. How far to trust that:
 
 - all orders meet the same trials, so the lead of one order over another is a mean of paired differences, with its own
-  standard error (`mse_lead_error` of a summary; tables without it use the two separate errors, which are larger);
+  standard error (`mse_lead_error` of a summary; cells without it use the two separate errors, which are larger);
 - a lead is clear if it is more than two standard errors over every other order;
 - orders within one standard error of the best are as good as it;
 - where every order recovers at least 99 % of the signals (by success, a small relative error), there is nothing to
@@ -50,7 +50,7 @@ class Choices:
     all_recover : ndarray of bool
         Whether every order recovers such signals.
     is_paired : bool
-        Whether the standard errors are those of paired differences.
+        Whether the standard errors are those of paired differences in every cell.
     """
 
     axes: Mapping[str, tuple[Any, ...]]
@@ -97,7 +97,7 @@ def choose_orders(summary: Summary) -> Choices:
     )
     axes = {name: values for name, values in summary.axes.items() if name != "orders"}
     orders = tuple(float(order) for order in summary.axes["orders"])
-    return decide(mean, lead_error, success, axes=axes, orders=orders, is_paired="mse_lead_error" in summary.values)
+    return decide(mean, lead_error, success, axes=axes, orders=orders, is_paired=has_paired_errors(summary))
 
 
 def decide(
@@ -135,21 +135,25 @@ def success_rates(summary: Summary) -> NDArray[Any]:
     return np.asarray(summary.values.get("success_rate", np.zeros_like(summary.values["mse_mean"])))
 
 
+def has_paired_errors(summary: Summary) -> bool:
+    """Return whether every cell of a summary has the standard errors of paired differences."""
+    return "mse_lead_error" in summary.values and not np.isnan(summary.values["mse_lead_error"]).any()
+
+
 def lead_errors(summary: Summary) -> NDArray[Any]:
     """Return, for each order, the standard error of the difference between its error and that of the best order.
 
-    Tables that were written without paired differences have the errors of both orders added in squares instead. Where
+    Cells that were written without paired differences have the errors of both orders added in squares instead. Where
     the best order of a cell was left out, the errors of two differences are added, which is more than there can be.
     """
     along = list(summary.axes).index("orders")
     mean = summary.values["mse_mean"]
     best = np.argmin(np.where(np.isnan(mean), np.inf, mean), axis=along, keepdims=True)
+    error = summary.values["mse_standard_error"]
+    spread = np.hypot(error, np.take_along_axis(error, best, axis=along))
     if "mse_lead_error" in summary.values:
-        error = summary.values["mse_lead_error"]
-        spread = error + np.take_along_axis(error, best, axis=along)
-    else:
-        error = summary.values["mse_standard_error"]
-        spread = np.hypot(error, np.take_along_axis(error, best, axis=along))
+        paired = summary.values["mse_lead_error"]
+        spread = np.where(np.isnan(paired), spread, paired + np.take_along_axis(paired, best, axis=along))
     np.put_along_axis(spread, best, 0.0, axis=along)
     return np.asarray(spread)
 

@@ -64,7 +64,7 @@ class Lock:
 
 
 def is_locked(directory: Path) -> bool:
-    """Whether a process is writing to the store."""
+    """Return whether a process is writing to the store."""
     try:
         handle = open_regular(directory / "lock", os.O_RDONLY if os.name != "nt" else os.O_RDWR)
     except (OSError, NotRegularFile):

@@ -45,7 +45,7 @@ class RowsOfGrid:
         return self.wanted[numbers // self.units.pieces]
 
     def may_hold(self, facts: Facts) -> bool:
-        """Whether a part holds rows that are wanted, as far as its footer says."""
+        """Return whether a part holds rows that are wanted, as far as its footer says."""
         numbers = facts.unit_numbers(self.units)
         return numbers is None or bool(self.of_units(numbers).any())
 

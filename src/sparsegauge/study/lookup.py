@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 from .._arrays import Array, check_choice, check_count
 from ..errors import InvalidInput
-from .choice import Choices, decide, lead_errors
+from .choice import Choices, decide, has_paired_errors, lead_errors
 from .summary import Summary, shipped
 
 TABLES = ("spsa", "reweighted")  # those of the shipped ones that have a solver's errors over the orders
@@ -145,7 +145,7 @@ def _decide_between(part: Summary, cells: Array, mse: Array, success: Array) -> 
     behind[..., int(np.argmin(mse))] = 0.0
     spread = np.sqrt(_mean(cells**2, behind**2))
     orders = tuple(float(order) for order in part.axes["orders"])
-    return decide(mse, spread, success, axes={}, orders=orders, is_paired="mse_lead_error" in part.values)
+    return decide(mse, spread, success, axes={}, orders=orders, is_paired=has_paired_errors(part))
 
 
 def _say(choice: Choices) -> list[str]:

@@ -26,11 +26,12 @@ from .manifest import Manifest
 from .tables import AVERAGED, averages, read
 
 SHIPPED = {
-    "spsa": "the paper's whole grid with its own solver, 100 trials per cell",
+    "spsa": "the paper's whole grid with its own solver, 100 trials per cell; paired errors at M = 10, 20, ..., 90",
     "reweighted": "the same grid with GDSReweighted at three orders, 5 trials per cell",
     "real_orders": "SPSA at orders 1.0, 1.1, ..., 2.0",
     "gains": "SPSA with other gains a and c",
     "paper_gains": "the paper's whole grid at c = 0.01 and a = 0.2 or 0.4, 10 trials per cell",
+    "paper_long_steps": "the paper's whole grid at a = 1.6 and c = 0.1, 10 trials per cell",
     "literal": "SPSA with the point projected and absolute gains, 10 trials per cell",
     "random_signs": "SPSA on some cells of the paper's grid with random signs",
     "convergence": "SPSA with 100 to 100,000 iterations",
@@ -60,7 +61,8 @@ class Summary:
         The values along each axis, in the order of the arrays' dimensions.
     values : mapping of str to ndarray
         `mse_mean`, `mse_standard_error` and so on, and `trials`: how many each mean is over. `mse_lead_error` is the
-        standard error of the paired difference between the error of an order and that of the best order of its cell.
+        standard error of the paired difference between the error of an order and that of the best order of its cell;
+        it is NaN where it was not computed.
     manifest : mapping
         Of the store: the study with every option, and the versions that worked on it. Of several studies put
         together, the list of theirs is under `studies`.
