@@ -13,7 +13,8 @@ from .measure import check_plot, telling
 if TYPE_CHECKING:
     from rich.table import Table
 
-    from ..surveys import Survey, SurveyRequest
+    from ..surveys import Survey
+    from ..vibration.bearings import BearingOrders
     from ..vibration.diagnosis import Diagnosis
 
 EPILOG = "\n\n".join(
@@ -78,13 +79,29 @@ def bands(
     quiet: Annotated[bool, typer.Option("--quiet", "-q", help="The results alone: no notes and no progress.")] = False,
 ) -> None:
     """Find the band in which a vibration record is sparsest, and the fault of a bearing."""
+    from ..errors import InvalidInput
     from ..io import expand
-    from ..surveys import PICTURES, survey_facts, survey_file
+    from ..metrics.catalogue import METRICS
+    from ..surveys import PICTURES, QUANTITY_NAMES, SurveyRequest, parse_range, survey_facts, survey_file
+    from ..vibration.record import check_rate, check_rpm
 
     if plot is not None:
         check_plot(plot)
     with telling(quiet) as (show, note):
-        request = _request(rate, metric, order, on, rpm, bearing, orders, levels, frequencies, level, key)
+        if on not in QUANTITY_NAMES:
+            raise InvalidInput(f"--on is spectrum, envelope, squared or samples, got {on!r}")
+        request = SurveyRequest(
+            rate=None if rate is None else check_rate(rate),
+            rpm=None if rpm is None else check_rpm(rpm),
+            orders=_parse_fault_orders(bearing, orders),
+            metric=METRICS.find(metric).name,
+            order=order,
+            on=QUANTITY_NAMES[on],
+            levels=levels,
+            frequencies=None if frequencies is None else parse_range(frequencies),
+            level=None if level == 0 else level,
+            key=key,
+        )
         paths = expand(files, without=PICTURES)
         surveys = [survey for path in paths for survey in survey_file(path, request, show, note)]
         for survey in surveys:
@@ -103,42 +120,15 @@ def bands(
         console.print(_table(surveys), soft_wrap=True)
 
 
-def _request(
-    rate: float | None,
-    metric: str,
-    order: float | None,
-    on: str,
-    rpm: float | None,
-    bearing: str | None,
-    orders: str | None,
-    levels: int | None,
-    frequencies: str | None,
-    level: float,
-    key: str | None,
-) -> SurveyRequest:
+def _parse_fault_orders(bearing: str | None, orders: str | None) -> BearingOrders | None:
+    """Return the fault frequencies per turn that --bearing or --orders gives, if any."""
     from ..errors import InvalidInput
-    from ..metrics.catalogue import METRICS
-    from ..surveys import QUANTITY_NAMES, SurveyRequest, parse_orders, parse_range
+    from ..surveys import parse_orders
     from ..vibration.bearings import find_orders
-    from ..vibration.record import check_rate, check_rpm
 
     if bearing is not None and orders is not None:
         raise InvalidInput("--bearing and --orders both give the fault frequencies; choose one")
-    if on not in QUANTITY_NAMES:
-        raise InvalidInput(f"--on is spectrum, envelope, squared or samples, got {on!r}")
-    known = find_orders(bearing) if bearing is not None else None if orders is None else parse_orders(orders)
-    return SurveyRequest(
-        rate=None if rate is None else check_rate(rate),
-        rpm=None if rpm is None else check_rpm(rpm),
-        orders=known,
-        metric=METRICS.find(metric).name,
-        order=order,
-        on=QUANTITY_NAMES[on],
-        levels=levels,
-        frequencies=None if frequencies is None else parse_range(frequencies),
-        level=None if level == 0 else level,
-        key=key,
-    )
+    return find_orders(bearing) if bearing is not None else None if orders is None else parse_orders(orders)
 
 
 def _evidence(diagnosis: Diagnosis) -> str:

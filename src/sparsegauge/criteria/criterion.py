@@ -162,17 +162,17 @@ class Criterion:
 
     @property
     def strict(self) -> bool:
-        """Whether equality breaks it."""
+        """Return whether equality breaks it."""
         return self.relation in ("<", ">")
 
     @property
     def is_inequality(self) -> bool:
-        """Whether a change in one direction breaks it, so that an optimiser can look for the worst."""
+        """Return whether a change in one direction breaks it, so that an optimiser can look for the worst."""
         return self.relation in ("<", ">", "<=", ">=")
 
     @property
     def is_limit(self) -> bool:
-        """Whether it speaks of a limit, which no finite search can decide where a proof exists."""
+        """Return whether it speaks of a limit, which no finite search can decide where a proof exists."""
         return self.relation == "->"
 
     def __repr__(self) -> str:

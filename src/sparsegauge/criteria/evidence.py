@@ -53,7 +53,7 @@ def odd_formula(c: Any, k: int) -> Fraction:
 
 
 def agree(one: Callable[[Any, int], Fraction], other: Callable[[Any, int], Fraction], orders: Any) -> bool:
-    """Whether two formulas give the same fractions."""
+    """Return whether two formulas give the same fractions."""
     return all(one(c, k) == other(c, k) for c in SIGNALS for k in orders)
 
 

@@ -58,7 +58,7 @@ class CatalogueSubject:
             return values, f"intervals of {digits} digits"
 
     def same(self, one: Signal, other: Signal) -> bool:
-        """Whether both values are one and the same sum of logarithms and the like, which intervals cannot tell."""
+        """Return whether both values are the same formal sum of logarithms and the like; intervals cannot tell."""
         try:
             first, second = (self._formula(FORMAL, signal(c), **self._exact) for c in (one, other))
             return bool(first == second)

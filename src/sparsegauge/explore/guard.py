@@ -54,7 +54,7 @@ def own_hosts(address: str, port: int) -> frozenset[str]:
 
 
 def is_served(path: str) -> bool:
-    """Whether the page needs this path. Paths with empty parts or dot parts, plain or encoded, are never served."""
+    """Return whether the page needs this path; paths with empty or dot parts, plain or encoded, are never served."""
     return path in (PAGE, WEBSOCKET, ICON) or STATIC.match(path) is not None
 
 
@@ -123,7 +123,7 @@ class Guard(Router):
         return None
 
     def _is_own_origin(self, request: HTTPServerRequest, host: str) -> bool:
-        """Whether the request comes from a page of the very host it asks, as far as it says."""
+        """Return whether the request comes from a page of the very host it asks, as far as it says."""
         origins = request.headers.get_list("Origin") + request.headers.get_list("Sec-WebSocket-Origin")
         if not origins:
             return request.path != WEBSOCKET

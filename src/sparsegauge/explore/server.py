@@ -26,7 +26,7 @@ def check_extra() -> None:
 
 
 def is_loopback(address: str) -> bool:
-    """Whether only this machine can reach it."""
+    """Return whether only this machine can reach it."""
     if address == "localhost":
         return True
     try:
@@ -46,7 +46,7 @@ def check_address(address: str) -> str:
 
 
 def _is_everywhere(address: str) -> bool:
-    """Whether this is 0.0.0.0 or ::, which stand for all addresses of this machine."""
+    """Return whether this is 0.0.0.0 or ::, which stand for all addresses of this machine."""
     try:
         return ipaddress.ip_address(address).is_unspecified
     except ValueError:

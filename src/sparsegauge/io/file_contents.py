@@ -167,7 +167,7 @@ def refuse_expansion(request: FileRequest, expanded: int) -> None:
 
 
 def numbers(array: NDArray[Any]) -> bool:
-    """Whether the entries are real or complex numbers, or booleans."""
+    """Return whether the entries are real or complex numbers, or booleans."""
     return array.dtype.kind in "biufc"
 
 

@@ -47,7 +47,7 @@ class Sample:
 
     @property
     def is_long_line(self) -> bool:
-        """Whether the file is one line that is longer than a sample, and plain enough to be cut at delimiters."""
+        """Return whether the file is a single line longer than a sample, and plain enough to be cut at delimiters."""
         if not self.whole or len(self.used) != 1:
             return False
         line = self.lines[self.used[0]]
@@ -118,7 +118,7 @@ def _with_missing(row: Sequence[str], columns: tuple[int, ...]) -> tuple[int, ..
 
 
 def is_ignored(line: str) -> bool:
-    """Whether a line is empty or a comment."""
+    """Return whether a line is empty or a comment."""
     start = line.lstrip()
     return not start or start.startswith(COMMENT)
 
@@ -147,7 +147,7 @@ def _decimal_commas(rows: Sequence[Sequence[str]]) -> bool:
 
 
 def _is_header(rows: Sequence[Sequence[str]], decimal: str) -> bool:
-    """Whether the first row is all words, or has a word on top of a column of numbers."""
+    """Return whether the first row is all words, or has a word on top of a column of numbers."""
     first, rest = rows[0], rows[1:]
     if not any(_is_number(field, decimal) for field in first):
         return not all(map(is_missing, first))
@@ -169,7 +169,7 @@ def _commented_names(comments: Sequence[str], delimiter: str | None, width: int)
 
 
 def is_missing(field: str) -> bool:
-    """Whether a field stands for a number that is not there."""
+    """Return whether a field stands for a number that is not there."""
     return field.strip().lower() in MISSING
 
 

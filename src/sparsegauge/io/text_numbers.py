@@ -100,7 +100,7 @@ def _with_arrow(piece: bytes, layout: Layout, chosen: list[int]) -> Table | None
 
 
 def _is_regular(piece: bytes, layout: Layout) -> bool:
-    """Whether every line has as many fields as the first lines; empty ones are allowed between words only."""
+    """Return whether every line has as many fields as the first lines; empty ones are allowed between words only."""
     characters = np.frombuffer(piece, np.uint8)
     ends = characters == NEWLINE
     width = len(layout.names)
@@ -180,7 +180,7 @@ def _arrow_columns(
 
 
 def _has_nan(column: Any) -> bool:
-    """Whether a column has NaN other than for missing numbers."""
+    """Return whether a column has NaN other than for missing numbers."""
     return bool(np.count_nonzero(np.isnan(column.to_numpy())) > column.null_count)
 
 

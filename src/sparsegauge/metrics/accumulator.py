@@ -98,7 +98,7 @@ class Accumulator:
         return found
 
     def __repr__(self) -> str:
-        """The columns, and how much was added up."""
+        """Return the columns, and how much was added up."""
         return f"<Accumulator of {', '.join(self._columns)}: {self.count:,} coefficients>"
 
     def __getstate__(self) -> dict[str, Any]:

@@ -35,7 +35,7 @@ class Reduction(NamedTuple):
 
     @property
     def keepdims(self) -> bool:
-        """Whether these dimensions stay, with size 1."""
+        """Return whether these dimensions stay, with size 1."""
         return bool(self.options.get("keepdims", False))
 
     def measure(self, x: Any, **changes: Any) -> Any:

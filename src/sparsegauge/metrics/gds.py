@@ -34,7 +34,7 @@ from .._arrays import (
     restore_like,
 )
 from ..errors import InvalidInput
-from . import _dispatch, _slopes
+from . import _dispatch, _plain_arrays, _slopes
 from .catalogue import metric
 from .exact import Arithmetic, Pairs, length, power_sum, zeros
 from .lemmas import COUNTED_ZEROS, INVARIANT, MEANS, PADDING, ROBIN_HOOD, Laws
@@ -73,8 +73,8 @@ def _measure_plainly(x: Any, order: float, method: str) -> float | Array | None:
     """Return S_p of plain arrays at even orders without any detour; None for whatever else came."""
     if method != "auto":
         return None
-    value = _dispatch.measure_plainly(x, order)
-    return value if value >= 0.0 else _dispatch.measure_table_plainly(x, order)
+    value = _plain_arrays.measure_plainly(x, order)
+    return value if value >= 0.0 else _plain_arrays.measure_table_plainly(x, order)
 
 
 @metric(

@@ -77,7 +77,7 @@ class PerturbedRows(Rows):
 
     @functools.cached_property
     def all_zero(self) -> NDArray[np.bool_]:
-        """Whether all coefficients are zero."""
+        """Return whether all coefficients are zero."""
         return np.asarray(self._spread(~self._table.positive.any(axis=1)))
 
     @property

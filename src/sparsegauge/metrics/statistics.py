@@ -79,7 +79,7 @@ class Rows:
 
     @functools.cached_property
     def all_zero(self) -> NDArray[np.bool_]:
-        """Whether all coefficients are zero."""
+        """Return whether all coefficients are zero."""
         return np.equal(self.n, 0)
 
     @property

@@ -86,7 +86,7 @@ class WeightedRows(Rows):
 
     @functools.cached_property
     def all_zero(self) -> NDArray[np.bool_]:
-        """Whether all coefficients are zero."""
+        """Return whether all coefficients are zero."""
         return np.array([len(row.c) == 0 for row in self._rows], dtype=bool)
 
     @functools.cached_property

@@ -61,7 +61,7 @@ class Subject:
 
     @property
     def obeys_all(self) -> bool:
-        """Whether every law holds; other readings of a law do not count."""
+        """Return whether every law holds; other readings of a law do not count."""
         return all(cell.verdict.status == "holds" for cell in self.cells if not cell.criterion.variant_of)
 
 

@@ -38,7 +38,7 @@ class Row:
 
     @property
     def comparable(self) -> bool:
-        """Whether signals of different scale and length can be compared at all."""
+        """Return whether signals of different scale and length can be compared at all."""
         return not self.enters
 
 

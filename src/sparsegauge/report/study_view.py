@@ -95,7 +95,7 @@ class StudyView:
 
     @property
     def clipped(self) -> bool:
-        """Whether some errors are below the lowest colour's."""
+        """Return whether some errors are below the lowest colour's."""
         return bool((self.mean < self.range[0]).any())
 
     @property
@@ -110,7 +110,7 @@ class StudyView:
 
     @property
     def has_choice(self) -> bool:
-        """Whether there are orders to choose from."""
+        """Return whether there are orders to choose from."""
         return len(self.orders) > 1
 
     def places(self) -> Iterator[Place]:
@@ -137,7 +137,7 @@ class StudyView:
 
     @property
     def any_shown(self) -> bool:
-        """Whether the table of orders has a place where every order recovers such signals."""
+        """Return whether the table of orders has a place where every order recovers such signals."""
         return bool(self.choices.all_recover[..., self.columns()].any())
 
     def choice(self, place: Place, column: int) -> OrderChoice | None:

@@ -74,7 +74,7 @@ def _track(x: Array, rate: float, shaft: float) -> Array:
 
 
 def _drifts(speeds: Array) -> bool:
-    """Whether neighbouring pieces differ less than distant ones: a speed that varies does so smoothly."""
+    """Return whether neighbouring pieces differ less than distant ones: a speed that varies does so smoothly."""
     steps = np.abs(np.diff(speeds)).sum()
     return bool(steps < 2.5 * (speeds.max() - speeds.min()))
 
