@@ -223,7 +223,7 @@ def _verdict(subject: Subject, criterion: Criterion, budget: int, seed: int) -> 
     if finding.open:
         reason = f"{finding.open} suspects of {finding.tried} signals are too close to call"
         return Verdict(criterion.key, "undecided", reason, finding.tried, None, boundary)
-    status, why = "undecided", "not proved"  # where proofs are to be had, a search is not enough
+    status, why = "undecided", "not proved"  # where metrics can be proved to obey a law, a search is not enough
     if isinstance(subject, CallableSubject):
         status, why = _calibrate(subject, criterion, budget, seed)
     reason = f"no counterexample among {finding.tried} signals; {why}"

@@ -123,7 +123,7 @@ class Guard(Router):
         return None
 
     def _is_own_origin(self, request: HTTPServerRequest, host: str) -> bool:
-        """Return whether the request comes from a page of the very host it asks, as far as it says."""
+        """Return whether the request says that it comes from a page of the host that it asks."""
         origins = request.headers.get_list("Origin") + request.headers.get_list("Sec-WebSocket-Origin")
         if not origins:
             return request.path != WEBSOCKET
