@@ -86,7 +86,7 @@ def run(function: Callable[[Task], Result], tasks: Iterable[Task]) -> list[Resul
             _working.busy = False
 
     futures = []
-    with contextlib.suppress(RuntimeError):  # no thread can be started, or the interpreter is ending: the caller does it all
+    with contextlib.suppress(RuntimeError):  # no thread can be started: the caller does it all
         for _ in range(helpers):
             futures.append(_shared_pool().submit(work))
     work()
