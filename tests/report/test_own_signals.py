@@ -82,6 +82,17 @@ def test_files_of_the_same_name_are_told_apart(tmp_path):
     assert len(set(names)) == 2
 
 
+def test_a_column_of_times_is_no_signal_unless_it_is_all_there_is(tmp_path):
+    times = np.arange(64) / 360
+    table = np.c_[times, np.random.default_rng(0).standard_normal(64)]
+    np.savetxt(tmp_path / "two.csv", table, delimiter=",", header="time,ecg", comments="")
+    notes = []
+    assert [signal.name for signal in read_signals([str(tmp_path / "two.csv")], note=notes.append)] == ["two.csv: ecg"]
+    assert notes == ["two.csv: time is left out: it increases in equal steps, like time or an index"]
+    np.save(tmp_path / "ramp.npy", times)
+    assert [signal.name for signal in read_signals([str(tmp_path / "ramp.npy")], note=pytest.fail)] == ["ramp.npy"]
+
+
 RNG = np.random.default_rng(1)
 ODD = {
     "mean has most": 100 + RNG.standard_normal(200),
@@ -102,6 +113,16 @@ def test_ordinary_samples_have_no_oddities():
     for seed in range(20):
         assert find_oddities(np.random.default_rng(seed).standard_normal(2000)) == []
     assert find_oddities(np.random.default_rng(0).standard_normal(100), missing=2)[0].startswith("2 missing")
+
+
+def test_a_fact_about_several_signals_is_said_once():
+    offset = 100 + np.random.default_rng(0).standard_normal(256)
+    signals = [measure_values(name, "", offset) for name in "abcdef"]
+    last = summarise_signals(signals, rank_signals(signals))[2]
+    assert last.count("the mean has most of the energy") == 1
+    assert last.startswith("Odd: a, b, c, d and 2 more: ")
+    two = signals[:2]
+    assert summarise_signals(two, rank_signals(two))[2].startswith("Odd: a and b: ")
 
 
 def test_the_summary_names_the_sparsest_signal():

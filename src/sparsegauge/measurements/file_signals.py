@@ -174,14 +174,20 @@ def note_offsets(label: str, names: list[str | None], rows: NDArray[Any], reques
         return
     for name, row in zip(names, rows, strict=True):
         title = label if name is None else f"{label}: {name}"
+        if increases_evenly(row):
+            note(f"{title} increases in equal steps, like time or an index; measure the others with --key")
+            continue
         with np.errstate(over="ignore", invalid="ignore"):
-            steps = np.diff(row.astype(np.float64))
-            if steps.size > 1 and steps.min() > 0 and steps.max() - steps.min() <= EVEN_STEPS * steps.max():
-                note(f"{title} increases in equal steps, like time or an index; measure the others with --key")
-                continue
             mean, deviation = abs(float(np.nanmean(row, dtype=np.float64))), float(np.nanstd(row, dtype=np.float64))
         if request.center is None and mean > DOMINANT_MEAN * deviation > 0:
             note(f"{title}: its mean is {mean / deviation:.3g} times its standard deviation; see --center mean")
+
+
+def increases_evenly(row: NDArray[Any]) -> bool:
+    """Return whether numbers increase in equal steps, as times and indices do."""
+    with np.errstate(over="ignore", invalid="ignore"):
+        steps = np.diff(row.astype(np.float64))
+        return bool(steps.size > 1 and steps.min() > 0 and steps.max() - steps.min() <= EVEN_STEPS * steps.max())
 
 
 def _measure_pieces(label: str, contents: Contents, axis: int | None, request: Request, show: Say) -> Measurement:

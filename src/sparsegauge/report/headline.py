@@ -17,19 +17,14 @@ DOMINANT_SAMPLE = 0.5  # share of the energy that one sample has
 REPEATED_EXTREME = 0.01  # share of samples that are exactly the largest or the smallest: the recorder was overdriven
 FEW_LEVELS = 32  # different values of a long signal
 LONG = 1000
+MOST_NAMES = 4  # of signals that share an oddity
 
 
 def summarise_signals(
     signals: Sequence[MeasuredSignal], rankings: Sequence[Ranking], missing: Sequence[int] = ()
 ) -> tuple[str, ...]:
     """Return the sentences that a reader in a hurry should see."""
-    odd = [
-        f"{signal.name}: {fact}"
-        for k, signal in enumerate(signals)
-        for fact in find_oddities(signal.values, missing[k] if k < len(missing) else 0)
-    ]
-    strange = f"Odd: {'; '.join(odd)}." if odd else "Nothing odd was found in the samples."
-    return _who(signals, rankings[0]), _where(signals), strange
+    return _who(signals, rankings[0]), _where(signals), _strange(signals, missing)
 
 
 def _who(signals: Sequence[MeasuredSignal], ranking: Ranking) -> str:
@@ -60,6 +55,25 @@ def _where(signals: Sequence[MeasuredSignal]) -> str:
     return f"Of the {len(signals)} signals, these are sparsest: {', '.join(parts)}."
 
 
+def _strange(signals: Sequence[MeasuredSignal], missing: Sequence[int]) -> str:
+    """Say what is odd, each fact once with the signals that it is true of."""
+    names: dict[str, list[str]] = {}
+    for k, signal in enumerate(signals):
+        for fact in find_oddities(signal.values, missing[k] if k < len(missing) else 0):
+            names.setdefault(fact, []).append(signal.name)
+    if not names:
+        return "Nothing odd was found in the samples."
+    return f"Odd: {'; '.join(f'{_list(those)}: {fact}' for fact, those in names.items())}."
+
+
+def _list(names: Sequence[str]) -> str:
+    """List a few names, and say how many more there are."""
+    more = len(names) - MOST_NAMES
+    if more > 0:
+        return f"{', '.join(names[:MOST_NAMES])} and {more} more"
+    return " and ".join([", ".join(names[:-1]), names[-1]] if len(names) > 1 else names)
+
+
 def find_oddities(values: Array, missing: int = 0) -> list[str]:
     """Return what is unusual about samples: missing values, an offset, one huge sample, clipping, few levels, zeros."""
     found = []
@@ -76,10 +90,12 @@ def find_oddities(values: Array, missing: int = 0) -> list[str]:
         return [*found, "all samples are equal"]
     extremes = max(counts[0], counts[-1]) / flat.size
     if values.ndim == 1 and len(levels) > 2 and levels[0] * levels[-1] < 0 and extremes > REPEATED_EXTREME:
-        found.append(f"{extremes:.0%} of the samples are at the largest or smallest value, as if it were clipped")
+        found.append(
+            f"{100 * extremes:.0f} % of the samples are at the largest or smallest value, as if it were clipped"
+        )
     if flat.size >= LONG and len(levels) <= FEW_LEVELS:
         found.append(f"it has only {len(levels)} different values")
     zeros = float(np.mean(flat == 0))
     if zeros > REPEATED_EXTREME:
-        found.append(f"{zeros:.0%} of the samples are exactly zero")
+        found.append(f"{100 * zeros:.0f} % of the samples are exactly zero")
     return found

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from .._arrays import Array
 from ..errors import InvalidInput
 from ..io import Contents, expand, open_file
-from ..measurements.file_signals import split_signals
+from ..measurements.file_signals import increases_evenly, split_signals
 
 MOST_SIGNALS = 12  # on one page
 MOST_SAMPLES = 1 << 20  # of one signal
@@ -73,8 +73,12 @@ def _signals(path: Path, contents: Contents, note: Note) -> list[OwnSignal]:
     if contents.axis is None:
         return [OwnSignal(path.name, _even_shape(np.asarray(contents.array(), np.float64)))]
     prepared = []
-    for name, row in split_signals(contents):
+    rows = list(split_signals(contents))
+    for name, row in rows:
         label = path.name if name is None else f"{path.name}: {name}"
+        if len(rows) > 1 and row.dtype.kind in "iuf" and increases_evenly(row):
+            note(f"{label} is left out: it increases in equal steps, like time or an index")
+            continue
         signal = _prepare(label, row, contents.rate)
         if isinstance(signal, str):
             note(f"{label} is left out: {signal}")
