@@ -18,6 +18,7 @@ extensions = [
     "myst_parser",
     "numpydoc",
     "sphinx.ext.autodoc",
+    "sphinx.ext.viewcode",
     "sphinx_design",
     "site_mathml",
     "site_notebooks",
