@@ -29,6 +29,7 @@ def make_figure(description: str, **options: Any) -> Any:
         **{"height": HEIGHT, "sizing_mode": "stretch_width", "tools": "", "toolbar_location": None, **options}
     )
     plot.html_attributes = {"role": "img", "aria-label": description}
+    plot.outline_line_color = None  # a bright frame in the dark theme
     plot.min_border_right = 12
     plot.xaxis.axis_label_standoff = plot.yaxis.axis_label_standoff = 6
     return plot
