@@ -23,6 +23,7 @@ extensions = [
     "site_mathml",
     "site_notebooks",
     "site_reference",
+    "site_sources",
 ]
 exclude_patterns = ["_build"]
 nitpicky = True

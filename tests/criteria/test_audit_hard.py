@@ -32,7 +32,7 @@ def single_gini(c):
 
 
 def cancelling_variance(c):
-    """Honest about every law but scaling: at a scale of 1e-9 it does give another value (0.556 for 0.5 on [0, 1])."""
+    """Honest, but wrong at scales around 1e-9 (0.556 for 0.5 on [0, 1]): scaling and rising tide see it."""
     c = np.asarray(c, float)
     return np.var(c + 1e6) / np.mean(c**2)
 
@@ -40,7 +40,7 @@ def cancelling_variance(c):
 @pytest.mark.parametrize("metric", [printed_gini, cosine, single_gini, cancelling_variance], ids=lambda f: f.__name__)
 def test_no_honest_metric_is_convicted(metric):
     audit = sg.audit(metric, budget=QUICK)
-    assert set(audit.violated) <= {"P7_literal"} | ({"P4"} if metric is cancelling_variance else set())
+    assert set(audit.violated) <= {"P7_literal"} | ({"P4", "P5"} if metric is cancelling_variance else set())
 
 
 def test_a_continuous_metric_with_a_slow_limit_is_not_called_discontinuous():

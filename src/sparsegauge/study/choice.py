@@ -86,7 +86,7 @@ def choose_orders(summary: Summary) -> Choices:
     >>> from sparsegauge.study.summary import shipped
     >>> found = choose_orders(shipped("spsa").at(distributions="exponential", nonzeros=10, measurements=40))
     >>> float(found.order), bool(found.is_clear)
-    (2.0, False)
+    (2.0, True)
     """
     if "orders" not in summary.axes:
         raise InvalidInput(f"there are no orders to choose from; the axes are {', '.join(summary.axes)}")
