@@ -69,7 +69,7 @@ def _time_figure(drawings: Sequence[Drawing]) -> Figure:
         figure.colorbar(
             mesh,
             ax=panels[: len(maps)],
-            label="$S_p$: least (0) to largest (1) of its order",
+            label="$S_p$, least to largest\nof each order",
             pad=0.01,
             aspect=12 * len(maps),
         )
