@@ -1,7 +1,7 @@
-"""Audit a sparsity metric of your own: which laws it breaks, with counterexamples that anybody can recompute.
+"""Audit your own sparsity metric: which laws it violates, with counterexamples that anybody can recompute.
 
-The metric here is one that people use without a second thought: the share of the energy in the largest tenth of the
-coefficients. It is written for any numbers, so that the audit can call it with fractions and be exact.
+The example is a common metric, the share of the energy in the largest tenth of the coefficients. Its function accepts
+any numbers, so the audit can call it with fractions and obtain exact values.
 """
 
 import argparse
@@ -19,19 +19,19 @@ Pairs = list[tuple[str, int]]
 
 
 def top_tenth(x: np.ndarray) -> float:
-    """The share of the energy in the largest tenth of the coefficients, at least one of them."""
+    """Return the share of the energy in the largest tenth of the coefficients, at least one of them."""
     energy = np.sort(np.abs(x) ** 2)
     kept = -(-len(energy) // 10)
     return energy[-kept:].sum() / energy.sum()
 
 
 def signal(pairs: Pairs) -> np.ndarray:
-    """A counterexample's [value, count] pairs as an array of fractions."""
+    """Return the [value, count] pairs of a counterexample as an array of fractions."""
     return np.array([Fraction(value) for value, count in pairs for _ in range(count)], dtype=object)
 
 
 def draw(ax: plt.Axes, counterexample: dict) -> None:
-    """A signal before and after a step, and what the metric makes of it."""
+    """Draw the signal before and after a step, each with its value of the metric."""
     criterion = sg.CRITERIA[counterexample["criterion"]]
     start = 0
     for key, colour in (("before", "#0072b2"), ("after", "#d55e00")):

@@ -1,8 +1,8 @@
-"""Find the fault of a bearing by sparse envelope spectra, where random knocks mislead kurtosis.
+"""Find the fault of a bearing by sparse envelope spectra, in records whose random impacts mislead kurtosis.
 
-Simulated records of a machine with shaft, gears, hum and noise; the bearing is healthy, or its outer or inner race is
-damaged, and a few knocks from elsewhere are much louder than the fault's. Which band shows the fault, is it a fault at
-all, and which one?
+The records are simulated: a machine with shaft, gears, hum and noise, whose bearing is healthy or has a damaged outer
+or inner race. A few impacts from elsewhere are much louder than those of the fault. Which band shows the fault, is it
+a fault at all, and which one?
 """
 
 import argparse
@@ -26,7 +26,7 @@ def simulate(fault: str, knocks: int, seed: int):
 
 
 def count_bands(fault: str, knocks: int) -> list[int]:
-    """In how many records the best band by each choice is narrow and holds the resonance that the knocks excite."""
+    """Return, for each choice, in how many records the best band is narrow and contains the excited resonance."""
     hits = [0] * len(CHOICES)
     for seed in range(TRIALS):
         record = simulate(fault, knocks, seed)
@@ -37,7 +37,7 @@ def count_bands(fault: str, knocks: int) -> list[int]:
 
 
 def count_verdicts(fault: str, knocks: int) -> tuple[int, int, int]:
-    """In how many records the best band stands out of chance, the right fault is named, and another one is."""
+    """Return in how many records the best band is significant, the right fault is named, and a wrong one is named."""
     alarms = right = wrong = 0
     for seed in range(TRIALS):
         record = simulate(fault, knocks, seed)

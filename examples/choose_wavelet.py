@@ -1,8 +1,8 @@
-"""Choose a wavelet for a signal by sparsity, and check that the choice compresses better.
+"""Choose a wavelet for a signal by sparsity, and check that the chosen wavelet compresses better.
 
-Thirty-four orthogonal wavelets transform one electrocardiogram. The sparsity of the coefficients picks one without a
-decision on how many are to be kept; the error of the best K terms then says what the pick is worth. Which order
-predicts that error best depends on K: few terms kept ask for higher orders than many.
+An electrocardiogram is transformed by 34 orthogonal wavelets. The wavelet with the sparsest coefficients is chosen,
+without deciding how many coefficients are kept. The error of the best K terms then shows how good the choice is. The
+order that predicts this error best depends on K: it is higher if fewer terms are kept.
 """
 
 import argparse
@@ -22,19 +22,19 @@ COLOURS = {16: "#d55e00", 32: "#cc79a7", 64: "#0072b2", 128: "#009e73"}
 
 
 def best_k_term_error(coefficients: np.ndarray, k: int) -> np.ndarray:
-    """|x - its k largest terms| / |x|: the transforms are orthonormal, so the tail of the squares tells."""
+    """Return |x - its k largest terms| / |x|, from the small terms alone: the transforms are orthonormal."""
     squares = np.sort(coefficients**2, axis=-1)
     return np.sqrt(squares[..., :-k].sum(axis=-1) / squares.sum(axis=-1))
 
 
 def transformed(name: str) -> np.ndarray:
-    """The coefficients of a demo signal, one row a wavelet."""
+    """Return the coefficients of a demo signal, one row per wavelet."""
     x = sg.demo(name)
     return np.array([wavelet(x - x.mean(), wave) for wave in WAVELETS])
 
 
 def main(output: str) -> None:
-    """Print the choices and what they are worth, draw the figure for the ECG."""
+    """Print the chosen wavelets with their errors, and draw the figure for the ECG."""
     print(f"error of the best {KEPT} terms of {len(WAVELETS)} wavelets, chosen by S_{ORDER:g}")
     print(f"{'':10}{'chosen':>8}{'error':>9}{'median':>9}{'best':>9}{'worst':>9}")
     for name in ("ecg", "doppler", "bumps", "blocks", "heavisine"):
@@ -55,7 +55,7 @@ def main(output: str) -> None:
         i = WAVELETS.index(name)
         left.annotate(name, (sparsity[i], 100 * error[i]), xytext=(6, 4), textcoords="offset points")
     left.set(
-        title=f"One point a wavelet: {KEPT} of {coefficients.shape[1]} terms kept", xlabel=f"sparsity $S_{{{ORDER}}}$"
+        title=f"One point per wavelet: {KEPT} of {coefficients.shape[1]} terms kept", xlabel=f"sparsity $S_{{{ORDER}}}$"
     )
     left.set(ylabel="error of the best terms, %", ylim=(0, 24), xlim=(None, sparsity.max() + 0.006))
 

@@ -1,7 +1,7 @@
-"""Measure an electrocardiogram: in samples, in cosines and in wavelets, at many orders, and window by window.
+"""Measure an electrocardiogram as samples, cosine and wavelet coefficients, at many orders and in windows.
 
-An ECG is not sparse as it comes, since it rests on a slow baseline. In a basis that suits it few coefficients matter,
-and the profile over orders tells what kind of sparsity it is. In time, windows show where the heart beats.
+The samples of an ECG are not sparse, because of its slow baseline. In a suitable basis few coefficients matter, and the
+profile over orders shows the kind of sparsity. Measured in windows over time, the sparsity shows the heartbeats.
 """
 
 import argparse
@@ -17,7 +17,7 @@ LENGTH, HOP = 72, 18  # samples; about a quarter of a heartbeat, in steps of a s
 
 
 def main(output: str) -> None:
-    """Print the numbers, draw the figure."""
+    """Print the values and draw the figure."""
     x = sg.demo("ecg") - np.median(sg.demo("ecg"))
     bases = {"samples": x, "cosines (DCT)": dct(x), "wavelets (sym4)": wavelet(x, "sym4")}
     print(f"{'':17}order 1  order 2  order 4  effective number of coefficients")

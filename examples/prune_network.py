@@ -1,8 +1,8 @@
 """Prune a small network by the sparsity of its layers.
 
-A layer whose weights are sparse can lose more of them than one whose weights are all alike. The PQ index I says how
-many: Diao et al. (2023) keep at least a share 1 - I of a layer (at p = 1/2, q = 1). Here each layer keeps its share to
-the power g, as if pruned g times over, without training in between; the rivals keep the same number of weights.
+More weights can be removed from a layer with sparse weights than from one whose weights are alike. The PQ index I
+suggests how many: Diao et al. (2023) keep at least a share 1 - I of a layer (at p = 1/2, q = 1). Here each layer keeps
+the share (1 - I)^g, as if it were pruned g times, without retraining. The baselines keep the same number of weights.
 """
 
 import argparse
@@ -22,13 +22,13 @@ COLOURS["one threshold for all layers"] = "#009e73"
 
 
 def largest(weights: np.ndarray, share: float) -> np.ndarray:
-    """The weights with all but that share of them, the largest, set to zero."""
+    """Return the weights, of which only the given share, the largest, is kept and the others are zero."""
     kept = max(round(share * weights.size), 1)
     return np.where(np.abs(weights) >= np.sort(np.abs(weights), axis=None)[-kept], weights, 0.0)
 
 
 def trained(seed: int) -> tuple[MLPClassifier, np.ndarray, np.ndarray]:
-    """A network, and digits that it has not seen."""
+    """Return a trained network, and digits that it has not seen with their labels."""
     X, y = load_digits(return_X_y=True)
     X, unseen, y, truth = train_test_split(X / 16, y, test_size=0.4, random_state=seed, stratify=y)
     network = MLPClassifier((64, 32), alpha=0.1, learning_rate_init=0.005, tol=1e-3, max_iter=200, random_state=seed)
@@ -36,7 +36,7 @@ def trained(seed: int) -> tuple[MLPClassifier, np.ndarray, np.ndarray]:
 
 
 def curves(seed: int) -> tuple[np.ndarray, dict[str, list[float]]]:
-    """The share of all weights that is left at each power, and the accuracies of each way to choose them."""
+    """Return the share of all weights that is kept for each power, and the accuracies of each way to choose them."""
     network, unseen, truth = trained(seed)
     layers = [weights.copy() for weights in network.coefs_]
     index = np.array([sg.pq_index(weights, axis=None) for weights in layers])
@@ -64,7 +64,7 @@ def curves(seed: int) -> tuple[np.ndarray, dict[str, list[float]]]:
 
 
 def main(output: str) -> None:
-    """Print accuracies at a few shares, draw all of them."""
+    """Print the accuracies at a few shares, and draw all of them."""
     runs = [curves(seed) for seed in range(SEEDS)]
     shares = np.mean([run[0] for run in runs], axis=0)
     accuracy = {name: np.mean([run[1][name] for run in runs], axis=0) for name in COLOURS}

@@ -1,8 +1,8 @@
-"""Recover a picture from a third as many random measurements as it has pixels, without ever writing the matrix out.
+"""Recover a picture from a third as many random measurements as it has pixels, by an operator instead of a matrix.
 
-The picture is nearly sparse in wavelets, and `transform` says so. Each measurement is a random sum of all pixels:
-random signs, a cosine transform, and a random third of that. The matrix would have 90 million entries; a function for
-it and one for its adjoint will do.
+The picture is nearly sparse in a wavelet basis, which `transform` names. Each measurement is a random sum of all
+pixels: random signs, a cosine transform, and a random third of its coefficients. The matrix would have 90 million
+entries, so it is replaced by one function that applies it and one that applies its adjoint.
 """
 
 import argparse
@@ -19,7 +19,7 @@ SIZE, PART, WAVELET = 128, 1 / 3, "db4"
 
 
 def operator(rows: np.ndarray, signs: np.ndarray) -> LinearOperator:
-    """A, which takes pixels to measurements."""
+    """Return the operator A, which maps pixels to measurements."""
 
     def measure(pixels: np.ndarray) -> np.ndarray:
         return scipy.fft.dctn(pixels.reshape(signs.shape) * signs, norm="ortho").ravel()[rows]
@@ -33,12 +33,12 @@ def operator(rows: np.ndarray, signs: np.ndarray) -> LinearOperator:
 
 
 def decibels(found: np.ndarray, picture: np.ndarray) -> float:
-    """The peak signal-to-noise ratio."""
+    """Return the peak signal-to-noise ratio in dB."""
     return float(20 * np.log10(255 / np.sqrt(np.mean((found - picture) ** 2))))
 
 
 def main(output: str) -> None:
-    """Recover by two solvers, print how good it is, draw the pictures."""
+    """Recover by two solvers, print the quality of the results and draw the pictures."""
     picture = sg.demo("camera").reshape(SIZE, 4, SIZE, 4).mean(axis=(1, 3))
     rng = np.random.default_rng(0)
     signs = rng.choice([-1.0, 1.0], picture.shape)
@@ -48,7 +48,7 @@ def main(output: str) -> None:
     print(f"S_2 of the pixels {sg.gds(picture, axis=None):.3f}, of their wavelet coefficients {sparsity:.3f}")
     y = A.matvec(picture.ravel())
     shown = {"the picture": picture}
-    # two rounds of reweighting for each epsilon leave the l1 norm's answer 0.1 dB short, and take seconds, not a minute
+    # two rounds of reweighting per epsilon come within 0.1 dB of the least l1 norm, in seconds instead of a minute
     solvers = {"least l1 norm": sg.IRLS(p=1.0, max_iterations=2), "the default": None}
     for name, solver in solvers.items():
         found = sg.recover(A, y, transform=(WAVELET, picture.shape), solver=solver, noise=0, rng=0)

@@ -1,7 +1,6 @@
-"""Run the examples and keep what they print and draw: `python docs/gallery/build.py [NAME ...]`, half a minute for all.
+"""Run the examples and store what they print and draw: `python docs/gallery/build.py [NAME ...]`, 30 s for all.
 
-The pages of the gallery show the scripts as they are, and these two files for each. The tests run every example again
-and compare what it prints.
+The pages of the gallery show each script with these two files. The tests run every example again and compare the text.
 """
 
 from __future__ import annotations
@@ -30,7 +29,7 @@ def main(names: list[str]) -> None:
 
 
 def compact(image: Image.Image) -> Image.Image:
-    """With a palette of its own colours."""
+    """Return the image with a palette of its own colours, which makes the file smaller."""
     red, green, blue = (channel.tobytes() for channel in image.split())
     return image.quantize(GREYS if red == green == blue else COLOURS, dither=Image.Dither.NONE)
 
