@@ -127,16 +127,38 @@ def test_no_two_modules_share_a_name():
     assert not {name for name in names if names.count(name) > 1}
 
 
-def test_tolerances_of_recovery_have_one_home():
-    """Constants that decide what counts as zero are in one module, with their reasons."""
-    tolerances = SOURCE / "recovery" / "tolerances.py"
-    elsewhere = [
-        f"{path.name}:{node.lineno}"
-        for path in sorted((SOURCE / "recovery").rglob("*.py"))
-        if path != tolerances
-        for node in ast.parse(path.read_text()).body
-        if isinstance(node, ast.Assign) and isinstance(node.value, ast.Constant)
-        if isinstance(node.value.value, float) and 0 < node.value.value <= 1e-8
-    ]
-    assert tolerances.exists()
-    assert not elsewhere
+TOLERANCES = {
+    "recovery": "tolerances.py",
+    "criteria": "audit_tolerances.py",
+    "_compiled": "kernel_tolerances.py",
+}
+# a constant of mathematics, two facts about float64, and the end of a schedule
+NOT_TOLERANCES = {"LN2_LOW", "SMALLEST_NORMAL", "SMALLEST", "LAST_NOISE"}
+
+
+def small_constants(path):
+    """Return the constants of a module that are positive and at most 1e-7, by name."""
+    found = set()
+    for node in ast.parse(path.read_text(encoding="utf-8")).body:
+        if isinstance(node, ast.Assign):
+            pairs = [(node.targets[0], node.value)]
+            if isinstance(node.targets[0], ast.Tuple) and isinstance(node.value, ast.Tuple):
+                pairs = list(zip(node.targets[0].elts, node.value.elts, strict=True))
+            for target, value in pairs:
+                if isinstance(value, ast.Constant) and isinstance(value.value, float) and 0 < value.value <= 1e-7:
+                    found.add(ast.unparse(target))
+    return found
+
+
+@pytest.mark.parametrize("package", TOLERANCES)
+def test_tolerances_have_one_home_per_package(package):
+    """Constants that decide what counts as zero, as equal or as rounding are in one module, with their reasons."""
+    home = SOURCE / package / TOLERANCES[package]
+    elsewhere = {
+        f"{path.name}: {name}"
+        for path in sorted((SOURCE / package).rglob("*.py"))
+        if path != home
+        for name in small_constants(path) - NOT_TOLERANCES
+    }
+    assert len(small_constants(home)) >= 5
+    assert elsewhere == set()

@@ -11,13 +11,12 @@ import math
 
 import numpy as np
 
+from .kernel_tolerances import FIRST_JITTER, LAST_JITTER, PIVOT_ROUNDING
 from .lanes import LANES, join_lanes, row_dot, row_times
 from .vocabulary import Array, Lanes, Matrix, Values, entry, kernel, record
 
 HALF_TILE = 4  # rows of K that are updated together: so many accumulators fit the registers
 PRODUCT_BLOCK = 128  # columns whose products are added up before the next ones are fetched
-PIVOT_ROUNDING = 2.3e-16  # times the order and the diagonal: a smaller pivot is rounding
-FIRST_JITTER, LAST_JITTER = 1e-15, 1e-2  # added to the diagonal, in units of its mean
 
 
 @record

@@ -13,6 +13,7 @@ from __future__ import annotations
 import math
 
 from .bits import scale_to_unit
+from .kernel_tolerances import HUGE, ROUNDING, SMALLEST_NUMERATOR, TINY, TRUSTED
 from .lanes import LANES, join_lanes
 from .vocabulary import Array, FloatTable, Indices, Lanes, Matrix, Table, Values, entry, inlined, kernel
 
@@ -21,9 +22,6 @@ MOMENT_CHUNK = 65536  # coefficients summed up by one task; fixed, so that resul
 MOMENT_BLOCK = 256  # coefficients whose powers stay in the fastest cache
 MOMENT_ROOM = 3  # blocks of working memory
 HAND_OVER = -1.0
-TINY, HUGE = 1e-290, 1e290  # rows whose maximum lies outside are handed over: their scale or sum may overflow
-TRUSTED = 2e-13  # the largest bound of the relative error that is let through
-SMALLEST_NUMERATOR = 1e-280  # one below lost digits to underflow
 
 
 @entry
@@ -230,7 +228,7 @@ def combine_moments(moments: Array, length: int, binomials: Values) -> float:
             # paired so that both products are of degree p, like the numerator: then neither underflows before it does
             size = math.sqrt(moments[k - 1] * moments[p - k + 1]) * math.sqrt(moments[k + 1] * moments[p - k - 1])
         bound += binomials[k] * size
-    rounding = (p + 8) * 2.2e-16
+    rounding = (p + 8) * ROUNDING
     if numerator < SMALLEST_NUMERATOR or rounding * bound > TRUSTED * numerator:
         return HAND_OVER
     return min(0.5 * numerator / (length * moments[p + 1]), (length - 1) / length)

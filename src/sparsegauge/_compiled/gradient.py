@@ -6,6 +6,7 @@ orders use the tree of `tree`, where a polynomial of the distance becomes a poly
 
 from __future__ import annotations
 
+from .kernel_tolerances import REAL_ORDER_BUDGET, SMALLEST_ROOT
 from .powers import (
     FIVE_HALVES,
     HALF,
@@ -18,7 +19,6 @@ from .powers import (
     sum_distances,
     sum_real_powers,
 )
-from .real import TOLERANCE
 from .tree import (
     BUFFER,
     OFFSETS,
@@ -195,7 +195,7 @@ def slopes_budget(c: Values, n: int, q: float, unit: float) -> float:
     """Return what an interaction may cost in error at a point: a share of the slopes at the ends, where nothing cancels."""
     kind = power_kind(q)
     ends = max(sum_distances(c, 0, n, c[0], unit, q, kind), sum_distances(c, 0, n, c[n - 1], unit, q, kind))
-    return TOLERANCE * ends / 16
+    return REAL_ORDER_BUDGET * ends / 16
 
 
 @kernel
@@ -236,7 +236,7 @@ def assemble_slopes(
     denominator = sum_real_powers(c, first, last, p, 1.0 / top)
     root = (unit / top) ** ((p - 1.0) / 2.0)
     late = 1.0
-    if root < 1e-150:  # its square may underflow, and the caller's scale may bring it back
+    if root < SMALLEST_ROOT:  # its square may underflow, and the caller's scale may bring it back
         late = root
     factor = p / (top * length * denominator) * root * (root / late if late > 0.0 else 1.0)
     share = unit / top * (numerator / denominator)

@@ -11,13 +11,12 @@ import numpy as np
 
 from .bits import to_nearest
 from .dense import AlignedMatrix, multiply_vector
+from .kernel_tolerances import IMAGE_ROUNDING, IN_KERNEL
 from .lanes import add_row, dot, row_dot, row_times
 from .vocabulary import Array, Matrix, Values, entry, kernel, record
 
 LOVASZ = 0.98  # how much shorter a vector must be to move down: 1 is the best basis and the slowest
 SIZE_REDUCTIONS = 8  # passes over one row, at most
-IN_KERNEL = 1e-4  # |scale F z|^2 in units of |z|^2 of what is in the kernel; others are balanced, at about 1
-IMAGE_ROUNDING = 1e-11  # |F z| in units of |z|: what is larger is no zero, however small the scale
 
 
 @record

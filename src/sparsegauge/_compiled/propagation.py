@@ -10,10 +10,9 @@ import math
 import numpy as np
 
 from .expectation import GAUSSIANS, Quadrature, tilted_moments
+from .kernel_tolerances import LEAST_WEIGHT, SMALLEST_CAVITY, SMALLEST_SUM
 from .lanes import LANES, join_lanes, row_times
 from .vocabulary import Array, Lanes, Matrix, Values, entry, kernel, record
-
-LEAST_LEFT = 1e-14  # of variance x precision
 
 
 @record
@@ -169,11 +168,11 @@ def learn_slabs(work: Propagation) -> None:
     total = 0.0
     for k in range(len(work.slabs)):
         total += work.sums[k, 0]
-    total = max(total, 1e-300)
+    total = max(total, SMALLEST_SUM)
     for k in range(len(work.slabs)):
         count = work.sums[k, 0]
-        work.slabs[k, 0] += rate * (max(count / total, 1e-6) - work.slabs[k, 0])
-        if count >= 1e-6:
+        work.slabs[k, 0] += rate * (max(count / total, LEAST_WEIGHT) - work.slabs[k, 0])
+        if count >= LEAST_WEIGHT:
             # too few measurements cannot tell how large x is
             second = min(work.sums[k, 2] / count, widest)
             mean = min(max(work.sums[k, 1] / count, -math.sqrt(widest)), math.sqrt(widest))
@@ -195,7 +194,7 @@ def update_site(work: Propagation, i: int, log_odds: float) -> float:
     widest = work.settings[4]
     tau = work.sites[0, i]
     nu = work.sites[1, i]
-    left = max(1.0 - work.told[i], LEAST_LEFT)
+    left = max(1.0 - work.told[i], SMALLEST_CAVITY)
     cavity = tau * work.told[i] / left  # precision without this site
     if not (cavity > 1.0 / (1e6 * widest)):
         cavity = 1.0 / (1e6 * widest)

@@ -16,10 +16,10 @@ import math
 import numpy as np
 
 from .dense import solve_lower, solve_upper
+from .kernel_tolerances import SMALLEST_SQUARE
 from .lanes import add_row, dot, row_times
 from .vocabulary import Array, Indices, Matrix, Values, entry, kernel, record
 
-SMALLEST_SQUARE = 1e-10  # of a unit column without its part in the span: less cannot be told from zero
 FIRST_STEPS = 4  # before a pursuit is given up as too slow
 REFINEMENTS = 2  # of the coefficients, by the residual
 

@@ -11,12 +11,10 @@ import math
 
 from .dispersion import LARGEST_EXPONENT
 from .elementary import any_log, exp_any, expm1, log_near
+from .kernel_tolerances import SMALLEST_CENTRE, SMALLEST_REST
 from .lanes import total_of
 from .sums import BLOCK
 from .vocabulary import Array, Indices, Matrix, Values, entry, inlined, kernel
-
-SMALLEST_REST = 1e-200
-SMALLEST_CENTRE = 1e-290  # below, its inverse may overflow, and nothing can cancel
 
 PLAIN, SQUARES, ABOUT_CENTRE, UNCENTRED = 0, 1, 2, 3
 

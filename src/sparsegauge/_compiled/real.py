@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from .kernel_tolerances import REAL_ORDER_BUDGET
 from .powers import REAL, power_kind, sum_all_pairs
 from .tree import (
     OFFSETS,
@@ -20,7 +21,6 @@ from .vocabulary import Array, IndexTable, Values, entry, kernel
 
 SHORT_REAL = 144  # up to this length every pair is added up, if that takes logarithms
 SHORT_ROOT = 448  # the same with square roots
-TOLERANCE = 1e-14
 
 
 @entry
@@ -32,7 +32,7 @@ def by_all_pairs(n: int, p: float) -> bool:
 @entry
 def real_budget(c: Values, n: int, p: float, unit: float, counts: Array) -> float:
     """Return what one point of an interaction may cost in error: each level has a few interactions a point."""
-    return TOLERANCE * lower_bound(c, n, p, unit, counts) / (16 * n)
+    return REAL_ORDER_BUDGET * lower_bound(c, n, p, unit, counts) / (16 * n)
 
 
 @kernel

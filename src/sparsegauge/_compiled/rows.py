@@ -28,6 +28,7 @@ from .integer import (
     range_exponent,
     short_rows,
 )
+from .kernel_tolerances import HUGE, TINY
 from .lanes import LANES, join_lanes, total_of
 from .powers import sum_integer_powers, sum_real_powers
 from .real import real_numerator
@@ -41,7 +42,7 @@ SMALLEST = 5e-324
 @inlined
 def unit_scale(value: float) -> tuple[float, float]:
     """Return two powers of two whose product brings `value` into [1/2, 1): for a subnormal one would overflow."""
-    if 1e-290 < value < 1e290:
+    if TINY < value < HUGE:
         return scale_to_unit(value), 1.0
     power = -exponent(value)
     half = power >> 1

@@ -13,11 +13,11 @@ import math
 import numpy as np
 
 from .dense import AlignedMatrix, factor_with_jitter, multiply_halves, multiply_vector, solve_lower, solve_many
+from .kernel_tolerances import SMALLEST_EVIDENCE_GAIN
 from .lanes import add_row, dot, row_dot, row_times
 from .vocabulary import Array, Indices, Matrix, Values, entry, kernel, record
 
 FLIPS = 4  # changes of a support, for each coefficient, at most
-GAIN = 1e-9  # in log evidence: less is rounding
 
 
 @record
@@ -197,7 +197,7 @@ def climb(
     value = set_up_evidence(room, y, noise, rho, slabs, z)
     write_priors(rho, slabs, room.priors)
     for _ in range(FLIPS * n):
-        most = GAIN
+        most = SMALLEST_EVIDENCE_GAIN
         where = -1
         what = 0
         for i in range(n):

@@ -15,7 +15,8 @@ from __future__ import annotations
 import math
 
 from .bits import as_word
-from .even import HAND_OVER, HUGE, TINY, chunk_moments, combine_moments, scale_of, top_and_sum
+from .even import HAND_OVER, chunk_moments, combine_moments, scale_of, top_and_sum
+from .kernel_tolerances import HUGE, TINY
 from .lanes import add_row, dot, row_times
 from .pairs import sparsity_by_pairs
 from .vocabulary import Array, Indices, Matrix, Values, Word, Words, entry, inlined, kernel, record

@@ -12,17 +12,14 @@ import math
 import numpy as np
 
 from .dense import factor_qr, write_complement
+from .kernel_tolerances import DEPENDENT, EXACT_FIT, PARALLEL, VANISHING
 from .lanes import add_row, dot, row_dot, row_times
 from .vocabulary import Array, Indices, Matrix, Values, entry, kernel, record
 
 SPARE = 5
 MARGIN = 2  # an exact solution has at least so many equations more than non-zeros
 MOST_REFITS = 100  # per search: where more sets of columns nearly fit, none of them is exact
-PARALLEL = 1e-11  # 1 - cos^2 of two vectors that are looked at more closely
-EXACT_FIT = 1e-9  # relative residual of a fit that counts as exact
 SEARCHED_COLUMNS = 160  # columns outside T that are searched, the likeliest first
-DEPENDENT = 1e-7  # a diagonal of the triangular factor, in units of its largest, of columns that depend on others
-VANISHING = 1e-9  # of a squared length: what is less after a projection is rounding
 
 
 @record

@@ -7,12 +7,12 @@ from __future__ import annotations
 
 import math
 
+from .kernel_tolerances import LEAST_MAGNITUDE, SMALLEST_SUM
 from .lanes import LANES, join_lanes
 from .powers import any_power, real_power
 from .vocabulary import Array, Lanes, Matrix, Values, entry, inlined, kernel
 
 SLOPE_NODES = 256
-LEAST_MAGNITUDE = 1e-6  # in units of the noise
 SLOPE_ROOM = 2  # arrays as long as the table
 
 
@@ -106,7 +106,7 @@ def write_slopes(p: float, w: Array, room: Matrix) -> float:
         w[i] += join_lanes(rise)
         numerator += count * join_lanes(pairs)
     for i in range(SLOPE_NODES + 1):
-        w[i] = real_power(room[1, i], p - 1.0) / above - w[i] / max(numerator, 1e-300)
+        w[i] = real_power(room[1, i], p - 1.0) / above - w[i] / max(numerator, SMALLEST_SUM)
     return above / below
 
 

@@ -21,6 +21,7 @@ import math
 import numpy as np
 
 from .bits import ldexp
+from .kernel_tolerances import POLYNOMIAL_ROUNDING
 from .lanes import LANES, next_power_sum, total_of
 from .polynomials import CHEBYSHEV_NODES, DEGREE, expand
 from .powers import REAL, power_kind, real_power, sum_distances
@@ -32,7 +33,6 @@ OFFSETS = 512  # offsets whose polynomials are remembered
 FEW_PAIRS = 64  # added up one by one; with square roots, which are cheap, more
 FEW_ROOTS = 256
 JOB = 7  # an interaction: its two runs of points, their cells and their level
-POLYNOMIAL_ROUNDING = 1e-15
 BUFFER = 512
 BINS = 64
 LARGEST_OPENING = 66  # occupied cells at the first level

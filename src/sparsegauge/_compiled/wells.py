@@ -15,6 +15,7 @@ from .dense import (
     solve_lower,
     solve_upper,
 )
+from .kernel_tolerances import SMALLEST_SUM
 from .lanes import LANES, add_row, dot, fill, join_lanes, total_of
 from .powers import exp, log, real_power, sum_real_powers
 from .vocabulary import Array, Lanes, Matrix, Values, entry, kernel, record
@@ -28,7 +29,6 @@ FIRST_WIDTH = 4.0  # eps_0 in units of the mean square of the start
 SETTLED = 0.03
 PENALTY = 10.0  # on the wrong side of zero, of the one-sided form
 LARGEST_EVEN_SLOPE = 16  # the highest even order whose slopes are computed from power sums
-SMALLEST_SUM = 1e-300
 
 
 @record

@@ -21,6 +21,7 @@ import numpy as np
 from .._arrays import Array
 from ..errors import InvalidInput, Undefined
 from ..metrics.exact import Pairs, length
+from .audit_tolerances import ABSOLUTE, PRECISIONS, RELATIVE, REPEATABLE, SHRINKING, TIMES_NOISE
 from .coefficients import Signal
 from .numbers import DIGITS, Bounds, as_fraction, exactly, fraction_of
 from .precise import Precise, maker
@@ -30,14 +31,9 @@ SAMPLE = (3.0, 1.0, 2.0, 5.0, 0.5)
 STEPS = [10.0**-k for k in (2, 4, 5, 6, 7, 8, 10, 12, 14)]
 DIRECTIONS = 3
 PRECISION_SAMPLES = 6  # signals whose values tell whether a function computes in float32 or less
-SHRINKING = 0.3  # of a second difference from one step to the next: a kink has at most 0.1, a curve 0.01, noise 1
-PRECISIONS = (8, 11, 24)  # significant bits of bfloat16, float16 and float32
 FEWEST_BITS, MOST_BITS = 6, 24  # fewer are counts and the like, which are exact
-TIMES_NOISE = 20  # and once more per coefficient, since rounding errors add up
-RELATIVE, ABSOLUTE = 1e-9, 1e-12  # of the value, and of the metric's scale, that float64 must exceed in any case
 REMEMBERED_CALLS = 40
 EVERY_NTH_CALL = 997  # remembered too, up to as many again
-REPEATABLE = 1e-10  # relative difference that two calls with the same array may have
 
 
 class CallableSubject:

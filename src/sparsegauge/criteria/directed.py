@@ -10,6 +10,7 @@ import numpy as np
 from scipy.optimize import differential_evolution
 
 from .._arrays import Array
+from .audit_tolerances import LEAST_WRONGNESS, SMALLEST_RELATIVE_CHANGE
 from .coefficients import Case, Signal, signal
 from .criterion import Criterion
 from .search import FoundStep, judge_all
@@ -21,7 +22,6 @@ LARGEST_COUNT = 1e5
 LARGEST_IN_ARRAY = 30  # of a metric that needs every coefficient in an array
 LONGEST_FAMILY, LONGEST_FAMILY_IN_ARRAY = 10**40, 500
 WORST = 1e9
-LEAST_WRONGNESS = 1e-9  # change of S over the relative change of the energy that rounding does not explain
 ROUNDINGS = (1, 2, 3, 4, 6)  # significant digits that a witness is tried with
 
 
@@ -93,7 +93,7 @@ def progress(subject: Subject, criterion: Criterion, case: Case) -> float:
 def _distance(before: Signal, after: Signal) -> float:
     """Return the relative change of sum c^2: what a transfer of a does to a quadratic."""
     energies = [sum(n * float(v) ** 2 for v, n in c) for c in (before, after)]
-    return max(abs(energies[0] - energies[1]) / max(energies), 1e-12)
+    return max(abs(energies[0] - energies[1]) / max(energies), SMALLEST_RELATIVE_CHANGE)
 
 
 def rounded_cases(case: Case) -> Iterator[Case]:

@@ -7,11 +7,11 @@ from fractions import Fraction
 from typing import NamedTuple
 
 from ..errors import Undefined
+from .audit_tolerances import PERSISTENT_SHARE
 from .coefficients import Step
 from .numbers import Bounds, order
 from .subject import Subject
 
-PERSISTENT_SHARE = 1 - Fraction(1, 10**12)  # a change that keeps this share of its size does not vanish in the limit
 FADED_SHARE = Fraction(1, 100)  # a change that falls to this share does
 
 ALLOWED_SIGNS = {"<": (-1,), "=": (0,), ">": (1,), ">=": (0, 1), "<=": (0, -1)}

@@ -15,17 +15,15 @@ import numpy as np
 
 from .._arrays import Array
 from ..errors import Undefined
+from .audit_tolerances import LIMIT_SUSPICION, LIMIT_SUSPICION_OF_FUNCTION, NEGLIGIBLE, NEGLIGIBLE_WRONG_WAY, SUSPICIOUS
 from .coefficients import Case, Signal, Step, nonzeros
 from .criterion import Criterion
 from .judgement import Judgement
 from .samples import random_signals, small_signals
 from .subject import Subject
 
-NEGLIGIBLE = 1e-12  # change, in units of the largest value met, that float64's noise explains
-SUSPICIOUS = 1e-9  # relative change that float64 cannot mistake
 JUDGED = 40  # suspects of one search that exact arithmetic looks at
 CHUNK = 200  # cases of a function that are screened before the first suspects are judged
-LIMIT_SUSPICION, LIMIT_SUSPICION_OF_FUNCTION = 1e-4, 1e-6  # relative change where one is to vanish
 
 
 class FoundStep(NamedTuple):
@@ -135,7 +133,7 @@ def _suspicion(criterion: Criterion, before: Array, after: Array, floor: float, 
     wrong = change if relation[0] == "<" else -change
     if np.all(wrong > sure):
         return 2.0
-    return 1.0 if criterion.strict and np.all(wrong >= -1e-13 * scale) else 0.0
+    return 1.0 if criterion.strict and np.all(wrong >= -NEGLIGIBLE_WRONG_WAY * scale) else 0.0
 
 
 def judge_all(subject: Subject, criterion: Criterion, cases: Sequence[Case], tried: int, defined: int) -> FoundStep:

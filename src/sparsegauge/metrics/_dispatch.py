@@ -16,8 +16,9 @@ import numpy as np
 
 from .._arrays import Array, Indices, Signals
 from .._compiled import measure as kernels
-from .._compiled.even import HAND_OVER, HUGE, LARGEST_EVEN_ORDER, MOMENT_BLOCK, MOMENT_CHUNK, MOMENT_ROOM, TINY
+from .._compiled.even import HAND_OVER, LARGEST_EVEN_ORDER, MOMENT_BLOCK, MOMENT_CHUNK, MOMENT_ROOM
 from .._compiled.integer import BLOCK_PAIRS, FOLDED, LARGEST_INTEGER_ORDER, SHORT_ORDER, SHORT_ROW, SIDE_BY_SIDE
+from .._compiled.kernel_tolerances import HUGE, TINY
 from .._compiled.lanes import LANES
 from .._compiled.powers import POWER_BLOCK
 from .._compiled.tiny import TINY_ROW

@@ -14,7 +14,7 @@ import scipy.linalg
 from numpy.typing import NDArray
 
 from .._arrays import Array, Indices
-from .._compiled.pursuit import SMALLEST_SQUARE
+from .._compiled.kernel_tolerances import SMALLEST_SQUARE
 from . import dependence
 from .explanation import is_coincidence
 from .plain_solutions import NONZEROS_PER_EQUATION, STEPS_PER_COLUMN, Pursued, are_too_many, is_doubtful

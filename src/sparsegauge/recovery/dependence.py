@@ -19,6 +19,7 @@ from numpy.typing import NDArray
 
 from .._arrays import Array, Indices
 from .._compiled import recover as kernels
+from .._compiled.kernel_tolerances import IN_KERNEL
 from .tolerances import DEPENDENT_ANGLE, DEPENDENT_PROJECTION, DEPENDENT_RESIDUAL
 
 SLACK = 30.0  # what a random projection may shorten
@@ -36,7 +37,6 @@ BITS, GROWTH = 40, 4.0  # of an equation that rounding leaves intact; of the sca
 EQUATIONS = 0.124  # per unknown that no equation eliminates
 LARGEST_LATTICE = 120
 VISITS = 10  # per squared dimension
-IN_KERNEL = 1e-4  # |scale F z|^2 in units of |z|^2
 MOST_BITS = 20  # a coincidence has a probability of 2^-20
 
 

@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 from .._arrays import Array, Indices
 from .._compiled import recover as kernels
 from .._compiled import support
+from .._compiled.kernel_tolerances import PARALLEL
 from .explanation import is_coincidence
 from .problem import Problem
 from .projection import fitted
@@ -118,7 +119,7 @@ def _spanning(C: NDArray[Any], left: NDArray[Any]) -> Iterator[tuple[int, ...]]:
     most = len(C) - 1  # as many as there are dimensions span everything
     G, g, energy = C.conj().T @ C, C.conj().T @ left, float(np.linalg.norm(left) ** 2)
     squares = G.diagonal().real
-    limit = support.PARALLEL * energy
+    limit = PARALLEL * energy
     near = (squares > 0) & (energy * squares - np.abs(g) ** 2 <= limit * squares)
     yield from ((int(k),) for k in np.flatnonzero(near))
     for i in np.flatnonzero(squares[:-1] > 0) if most >= 2 else ():

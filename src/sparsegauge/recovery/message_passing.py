@@ -31,6 +31,7 @@ from .problem import Problem
 from .projection import nearest
 from .solver import Capabilities, Solver, choices, count, real
 from .status import Status
+from .tolerances import FOUND_VARIANCE, LEAST_PASSED_VARIANCE, LEAST_SHRINKAGE
 
 # of each slab, the first shares of non-zeros to try, in units of M/N: found at N = 1000, .03 above the thresholds
 FIRST_DENSITIES = {"normal": (0.75, 0.9), "uniform": (0.5, 0.8), "exponential": (0.5, 0.75), "level": (0.5, 0.8)}
@@ -41,8 +42,7 @@ LEVEL_SPREAD = 0.3  # of the first slab at one level
 CHECK_EVERY = 25
 FARTHEST_EDGE = 38.0  # standard deviations beyond which normal densities are negligible
 CLEAR = 1e-3  # error variance, in units of the mean square of x, from which the support can be read off
-NEGLIGIBLE, LEAST_VARIANCE = 1e-10, 1e-20  # error variance where a run ends, and the least that is assumed
-LEAST_SHRINKAGE, MOST_SHRINKAGE = 1e-12, 0.999  # posterior variance in units of v
+MOST_SHRINKAGE = 0.999  # posterior variance in units of v
 LEAST_DENSITY, MOST_DENSITY = 1e-3, 0.98  # share of non-zeros; the latter in units of M/N
 SURELY_ONE_SIDED = 2.0  # sum of the least-norm solution over its norm: about standard normal for random signs
 LEAST_ONE_SIDED, DEVIATIONS = 0.7, 3.5  # mean over root mean square of what has one sign, and of that sum by chance
@@ -175,16 +175,16 @@ class MessagePassing(Solver):
         r, x, noise = np.zeros(n), np.zeros(n), noise_variances(problem)
         for step in range(1, self.steps + 1):
             left = b - B @ r
-            before = max(float(left @ left) / m - float(noise.mean()), LEAST_VARIANCE * power)
+            before = max(float(left @ left) / m - float(noise.mean()), LEAST_PASSED_VARIANCE * power)
             gain = before / (before + noise)
             share = ratio * float(gain.mean())
             pseudo_data = r + B.T @ (gain * left) / share
-            variance = max(before * (1 / share - 1), LEAST_VARIANCE * power)
+            variance = max(before * (1 / share - 1), LEAST_PASSED_VARIANCE * power)
             posterior = denoise(pseudo_data, variance, rho, slab)
             slab, rho = self._learn(slab, rho, posterior, ratio)
             change, x = float(np.linalg.norm(posterior.mean - x)), posterior.mean
             r = _mix(r, _extrinsic(pseudo_data, variance, posterior), self.damping if step > 1 else 1.0)
-            converged = variance < NEGLIGIBLE * power or change < self.tolerance * float(np.linalg.norm(x))
+            converged = variance < FOUND_VARIANCE * power or change < self.tolerance * float(np.linalg.norm(x))
             ended = converged or step == self.steps
             if ended or step % CHECK_EVERY == 0:
                 yield PassedMessages(x, posterior.inclusion, variance / power, ended, converged)

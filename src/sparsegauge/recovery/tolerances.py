@@ -1,7 +1,7 @@
 """The tolerances of recovery: what counts as zero, as equal, as exact or as dependent, and why.
 
-Settings of single algorithms (steps, damping, numbers of restarts) stay beside the algorithms. The compiled kernels
-have tolerances of their own, at the head of their files.
+Settings of single algorithms (steps, damping, numbers of restarts) stay beside the algorithms. Those of the compiled
+kernels are in `_compiled/kernel_tolerances.py`.
 
 float64 has a relative rounding error of 1.1e-16; a sum of N products adds about sqrt(N) of them, and a least-squares
 fit multiplies them by the condition number of its columns.
@@ -45,6 +45,9 @@ NARROWEST_SITE = 1e-10  # variance of a site of expectation propagation, in unit
 THINNEST_SLAB = 1e-3  # variance of a slab, relative to its mean square
 NO_NOISE_VARIANCE = 1e-10  # for |A| = |y| = 1, where y is exact: keeps Cholesky's factorisation going
 PRUNED_VARIANCE = 1e-10  # of sparse Bayesian learning, in units of the largest: such a coefficient is zero
+FOUND_VARIANCE = 1e-10  # of the error, in units of the signal's: message passing has found the signal
+LEAST_PASSED_VARIANCE = 1e-20  # of the error, in the same units: rounding of x leaves no less
+LEAST_SHRINKAGE = 1e-12  # posterior variance in units of the one before: less would divide by rounding errors
 
 # Linear solves
 SOLVED = 1e-13  # relative residual of conjugate gradients and LSMR where the point itself depends on it

@@ -14,10 +14,11 @@ from itertools import pairwise
 import numpy as np
 
 from ...errors import Undefined
+from ..audit_tolerances import FLOAT_DISTANCES, PERSISTENT_SHARE, SCREENING_DISTANCE, SMALLEST_JUMP, TIMES_SCATTER
 from ..callables import CallableSubject
 from ..coefficients import Case, Move, Signal, Step, difference, nonzeros, replace_one, require
 from ..criterion import Criterion
-from ..judgement import PERSISTENT_SHARE, Judgement, judge_limit
+from ..judgement import Judgement, judge_limit
 from ..jumps import find_jumps
 from ..lies import add_lie, count_above
 from ..numbers import exactly, gap
@@ -27,12 +28,8 @@ from ..subject import Subject
 DISTANCES = [Fraction(1, 10**k) for k in (30, 60, 120, 300)]
 SMALLEST_RATIO = Fraction(1, 10**20)
 LAST_DISTANCE = Fraction(1, 10**100)
-SCREENING_DISTANCE = Fraction(1, 10**9)  # float64 does not see 1e-30 beside 1
 
-FLOAT_DISTANCES = (1e-6, 1e-9, 1e-12)  # relative; the neighbouring float follows
 NEIGHBOURING = Fraction(1, 10**15)  # relative distance of the neighbouring float at most
-SMALLEST_JUMP = 1e-7  # relative to the value: less is taken for rounding
-TIMES_SCATTER = 100
 POINTS_PER_PATH = 24
 POINTS_PER_DECADE, DECADES_BEYOND = 4, 4
 PATHS_PER_SIGNAL = 2
