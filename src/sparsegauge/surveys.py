@@ -22,6 +22,7 @@ from .vibration.threshold import Threshold
 
 STANDARD_INPUT = "standard input"
 RATE_NAMES = ("rate", "fs", "samplerate", "samplingrate", "samplingfrequency")
+SPEED_NAMES = ("rpm",)
 TIME_NAMES = ("t", "time", "times", "second", "seconds", "timestamp")
 UNEVEN = 1e-3  # relative to the median step: beyond, a column of times gives no rate
 QUANTITY_NAMES = {"spectrum": "envelope spectrum", "envelope spectrum": "envelope spectrum", "envelope": "envelope"}
@@ -110,14 +111,32 @@ def survey_file(argument: str, request: SurveyRequest, show: Say, note: Say) -> 
             found = open_file(
                 path, key=request.key, note=lambda text: note(text.replace(str(path), label)), singles=True
             )
-            return list(_survey_contents(label, found, request, show))
+            records = list(find_records(label, found))
+            if request.key is not None and _lacks_facts(records, request):
+                records = _with_facts_of_file(records, label, path)
+            return list(_survey_records(label, records, request, show))
         except InvalidInput as error:
             message = str(error).replace(str(path), label)
             raise InvalidInput(message if label in message else f"{label}: {message}") from error
 
 
-def _survey_contents(label: str, found: list[Contents], request: SurveyRequest, show: Say) -> Iterator[Survey]:
-    for record in find_records(label, found):
+def _lacks_facts(records: list[FoundRecord], request: SurveyRequest) -> bool:
+    """Return whether the rate or the speed is needed, and neither the user nor what was read says it."""
+    no_rate = request.rate is None and any(record.rate is None for record in records)
+    return no_rate or (request.orders is not None and request.rpm is None and records[0].rpm is None)
+
+
+def _with_facts_of_file(records: list[FoundRecord], label: str, path: Path) -> list[FoundRecord]:
+    """Add the rate and the speed that stand beside the one array or column that was asked for."""
+    try:
+        beside = next(find_records(label, open_file(path, singles=True)))
+    except InvalidInput:  # the rest of the file is of no use: what is missing is reported as such
+        return records
+    return [record._replace(rate=record.rate or beside.rate, rpm=record.rpm or beside.rpm) for record in records]
+
+
+def _survey_records(label: str, records: list[FoundRecord], request: SurveyRequest, show: Say) -> Iterator[Survey]:
+    for record in records:
         show(f"surveying {label}" + (f": {record.signal}" if record.signal else ""))
         rate, rpm = request.rate or record.rate, request.rpm or record.rpm
         yield _survey(label, record.signal, record.samples, rate, rpm, request)
@@ -136,14 +155,14 @@ def find_records(label: str, found: list[Contents]) -> Iterator[FoundRecord]:
     """Yield every record of a file that was opened; single numbers and columns of times are none."""
     single = {_squeeze(contents.name): _only_number(contents) for contents in found if contents.name is not None}
     numbers = {name: value for name, value in single.items() if value is not None}
-    rate, rpm = _named(numbers, RATE_NAMES), _named(numbers, ("rpm",))
+    rate, rpm = _named(numbers, RATE_NAMES), _named(numbers, SPEED_NAMES)
     surveyed = 0
     for contents in found:
         if contents.name is not None and _squeeze(contents.name) in numbers:
             continue
-        records, own_rate = _records(contents)
+        records, own_rate, own_rpm = _records(contents)
         for signal, samples in records:
-            yield FoundRecord(signal, samples, rate or own_rate, rpm)
+            yield FoundRecord(signal, samples, rate or own_rate, rpm or own_rpm)
             surveyed += 1
     if not surveyed:
         raise InvalidInput(f"{label} has no record: only single numbers and columns of times")
@@ -164,28 +183,38 @@ def _named(numbers: dict[str, float], endings: tuple[str, ...]) -> float | None:
     return next((value for name, value in numbers.items() if name.endswith(endings)), None)
 
 
-def _records(contents: Contents) -> tuple[list[tuple[str | None, NDArray[Any]]], float | None]:
-    """Return the signals of an array with their names, and the sampling rate where the file knows it."""
+def _records(contents: Contents) -> tuple[list[tuple[str | None, NDArray[Any]]], float | None, float | None]:
+    """Return the signals of an array with their names, and the rate and the speed where the file knows them."""
     array = contents.array()
     if contents.axis is None:
         raise InvalidInput("it is a picture, and bands are measured in vibration records")
     if array.ndim == 1:
         label = contents.name or (contents.labels[0] if len(contents.labels) == 1 else None)
-        return [(label, array)], contents.rate
+        return [(label, array)], contents.rate, None
     rows = np.moveaxis(array, contents.axis, -1).reshape(-1, array.shape[contents.axis])
     if len(rows) > 64 and not contents.labels:
         raise InvalidInput(
             f"it has {len(rows)} signals of {rows.shape[1]} samples; save one record per row, or transpose the array"
         )
     names = contents.labels or tuple(f"{contents.name or ''}[{k}]" for k in range(len(rows)))
-    rate, kept = contents.rate, []
+    rate, rpm, kept = contents.rate, None, []
     for name, row in zip(names, rows, strict=True):
-        from_times = _rate_of_times(name, row)
-        if from_times is None:
-            kept.append((name if len(rows) > 1 else contents.name, row))
-        else:
+        if (from_times := _rate_of_times(name, row)) is not None:
             rate = from_times
-    return kept, rate
+        elif (number := _number_of_column(name, RATE_NAMES, row)) is not None:
+            rate = rate or number
+        elif (number := _number_of_column(name, SPEED_NAMES, row)) is not None:
+            rpm = number
+        else:
+            kept.append((name if contents.labels or len(rows) > 1 else contents.name, row))
+    return kept, rate, rpm
+
+
+def _number_of_column(name: str, names: tuple[str, ...], column: Array) -> float | None:
+    """Return the number that a column repeats on every line, such as the rate; None if it is another column."""
+    if _squeeze(name.split("(")[0].split("[")[0]) not in names or column.min() != column.max():
+        return None
+    return float(column[0])
 
 
 def _rate_of_times(name: str, column: Array) -> float | None:

@@ -85,6 +85,53 @@ def test_columns_of_times_give_the_rate(capsys, tmp_path, fault, ending):
     assert found["rate"] == pytest.approx(RATE)
 
 
+def test_the_one_array_that_was_asked_for_keeps_its_rate_and_speed(capsys, tmp_path, fault, healthy):
+    scipy.io.savemat(
+        tmp_path / "105.mat",
+        {"X105_DE_time": fault[:, None], "X105_FE_time": healthy[:, None], "X105RPM": [[1797.0]], "fs": 12_000.0},
+    )
+    (found,) = records(capsys, tmp_path / "105.mat", "--key", "X105_DE_time", "--bearing", "6205", *QUICK)
+    assert (found["signal"], found["rate"], found["rpm"], found["fault"]) == ("X105_DE_time", RATE, 1797, "inner")
+    (found,) = records(capsys, tmp_path / "105.mat", "--key", "X105_FE_time", "--rpm", 1750, "--rate", 6000, *QUICK)
+    assert (found["rate"], found["rpm"]) == (6000, 1750)
+    columns = np.c_[np.arange(len(fault)) / RATE, fault, healthy]
+    np.savetxt(tmp_path / "a.csv", columns, delimiter=",", header="time,a,b", comments="")
+    (found,) = records(capsys, tmp_path / "a.csv", "--key", "b", *QUICK)
+    assert (found["signal"], found["rate"]) == ("b", pytest.approx(RATE))
+
+
+@pytest.mark.parametrize("ending", ["csv", "parquet"])
+def test_columns_that_repeat_a_number_give_rate_and_speed(capsys, tmp_path, fault, ending):
+    pd = pytest.importorskip("pandas")
+    frame = pd.DataFrame({"acc": fault, "Sampling rate (Hz)": 12_000, "RPM": 1797.0, "load": 2.0 + fault})
+    path = tmp_path / f"a.{ending}"
+    frame.to_csv(path, index=False) if ending == "csv" else frame.to_parquet(path)
+    first, second = records(capsys, path, "--bearing", "6205", *QUICK)
+    assert (first["signal"], first["rate"], first["rpm"], first["fault"]) == ("acc", RATE, 1797, "inner")
+    assert second["signal"] == "load"
+    frame["RPM"] += np.arange(len(frame)) / 100  # a speed that varies is no number
+    frame.to_csv(path, index=False) if ending == "csv" else frame.to_parquet(path)
+    assert "add --rpm" in run(capsys, path, "--bearing", "6205", code=2)
+
+
+def test_other_files_are_surveyed_where_one_cannot_be(capsys, tmp_path, fault):
+    np.save(tmp_path / "a.npy", fault)
+    np.save(tmp_path / "b.npy", np.ones(9000))
+    np.save(tmp_path / "c.npy", fault)
+    with pytest.raises(SystemExit) as ended:
+        main(["bands", str(tmp_path), "--rate", "12000", "--json", *QUICK])
+    out, err = capsys.readouterr()
+    assert ended.value.code == 1
+    assert [found["file"][-5:] for found in json.loads(out)] == ["a.npy", "c.npy"]
+    assert "left out" in err
+    assert "constant" in err
+    assert err.rstrip().endswith("1 file was left out")
+    assert "constant" in run(capsys, tmp_path, "--rate", RATE, "--strict", code=2)
+    np.save(tmp_path / "a.npy", np.ones(9000))
+    np.save(tmp_path / "c.npy", np.ones(9000))
+    assert "constant" in run(capsys, tmp_path, "--rate", RATE, code=2)
+
+
 def test_folders_thresholds_and_the_table(capsys, tmp_path, fault, healthy):
     np.save(tmp_path / "a.npy", fault)
     np.save(tmp_path / "b.npy", healthy)

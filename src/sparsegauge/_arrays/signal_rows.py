@@ -197,6 +197,8 @@ def as_finite_array(x: Any) -> Array:
     array = as_numbers(x)
     if array.dtype.kind == "c":
         raise InvalidInput(f"a transform needs real values, got {array.dtype}; transform x.real and x.imag apart")
+    if np.isinf(array).any():
+        raise InvalidInput("a transform needs finite values, and x has infinite ones; cut the signal there")
     signals = as_signals(array, axis=None)
     if signals.kept is not None:
         raise InvalidInput("a transform needs every value, and x has NaN; fill them in, or cut the signal there")

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from .console import plain, print_json, printer
-from .measure import check_plot, telling
+from .measure import check_plot, count_failures, each_file, telling
 
 if TYPE_CHECKING:
     from rich.table import Table
@@ -76,11 +77,14 @@ def bands(
     key: Annotated[str | None, typer.Option("--key", help="The one array, column or channel, by its name.")] = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print JSON, every digit.")] = False,
     plot: Annotated[Path | None, typer.Option("--plot", help="Draw into this .png, .svg or .html.")] = None,
+    strict: Annotated[bool, typer.Option("--strict", help="Stop at the first file that cannot be surveyed.")] = False,
     quiet: Annotated[bool, typer.Option("--quiet", "-q", help="The results alone: no notes and no progress.")] = False,
 ) -> None:
-    """Find the band in which a vibration record is sparsest, and the fault of a bearing."""
+    """Find the band in which a vibration record is sparsest, and the fault of a bearing.
+
+    Exit codes: 0 all files were surveyed, 1 some could not be (the others are printed), 2 bad usage, or none could be.
+    """
     from ..errors import InvalidInput
-    from ..io import expand
     from ..metrics.catalogue import METRICS
     from ..surveys import PICTURES, QUANTITY_NAMES, SurveyRequest, parse_range, survey_facts, survey_file
     from ..vibration.record import check_rate, check_rpm
@@ -102,8 +106,9 @@ def bands(
             level=None if level == 0 else level,
             key=key,
         )
-        paths = expand(files, without=PICTURES)
-        surveys = [survey for path in paths for survey in survey_file(path, request, show, note)]
+        surveys, failures = each_file(
+            files, lambda path: survey_file(path, request, show, note), show, note, strict, without=PICTURES
+        )
         for survey in surveys:
             for warning in survey.warnings:
                 note(f"{survey.title}: {warning}")
@@ -118,6 +123,9 @@ def bands(
         console = printer()
         console.width = WIDEST  # nothing is cut: half a number is worse than a long line
         console.print(_table(surveys), soft_wrap=True)
+    if failures:
+        print(f"sparsegauge: {count_failures(failures)}", file=sys.stderr)
+        raise typer.Exit(1)
 
 
 def _parse_fault_orders(bearing: str | None, orders: str | None) -> BearingOrders | None:

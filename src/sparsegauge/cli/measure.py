@@ -169,11 +169,12 @@ def measure(
     else:
         _print(results, as_json, as_csv)
     if failures:
-        print(f"sparsegauge: {_count_failures(failures)}", file=sys.stderr)
+        print(f"sparsegauge: {count_failures(failures)}", file=sys.stderr)
         raise typer.Exit(1)
 
 
-def _count_failures(failures: list[str]) -> str:
+def count_failures(failures: list[str]) -> str:
+    """Return how many files were left out, in words."""
     return f"{len(failures)} {'file was' if len(failures) == 1 else 'files were'} left out"
 
 
@@ -204,25 +205,30 @@ def _measure_files(
     from ..measurements.file_signals import measure_file
 
     if request.normalise:
-        loaded, failures = _each_file(files, lambda path: load_file(path, request, show, note), show, note, strict)
+        loaded, failures = each_file(files, lambda path: load_file(path, request, show, note), show, note, strict)
         return measure_dataset(loaded, request, show, note), failures
-    return _each_file(files, lambda path: measure_file(path, request, show, note, offsets=offsets), show, note, strict)
+    return each_file(files, lambda path: measure_file(path, request, show, note, offsets=offsets), show, note, strict)
 
 
-def _each_file(
+def each_file(
     files: list[str],
     read: Callable[[str], list[Found]],
     show: Callable[[str], None],
     note: Callable[[str], None],
     strict: bool,
+    *,
+    without: tuple[str, ...] = (),
 ) -> tuple[list[Found], list[str]]:
-    """Return what `read` finds in the files, one after another, and the files that it could not read."""
+    """Return what `read` finds in the files, one after another, and the files that it could not read.
+
+    A single file that cannot be read is an error. Files in folders that end in one of `without` are passed over.
+    """
     from ..errors import InvalidInput
     from ..io import expand
 
     found: list[Found] = []
     failures: list[str] = []
-    paths = expand(files)
+    paths = expand(files, without=without)
     for i, path in enumerate(paths):
         show(f"{path} ({i + 1} of {len(paths)})" if len(paths) > 1 else path)
         try:

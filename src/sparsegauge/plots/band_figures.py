@@ -78,7 +78,7 @@ def _draw_evidence(figure: Figure, axes: Any, diagnosis: Diagnosis, found: BandM
     draw_map(figure, axes[0], shown, shown.best)
     _draw_spectrum(axes[1], flattened, strongest.band, {strongest.fault: strongest.frequency})
     verdict = "nothing found" if diagnosis.fault is None else f"{diagnosis.fault} fault"
-    axes[1].set_title(f"{verdict}: envelope spectrum, {strongest.band}", loc="left")
+    axes[1].set_title(f"{verdict}: envelope of {strongest.band}", loc="left")
 
 
 def band_chart(name: str, found: BandMap) -> Markup:
