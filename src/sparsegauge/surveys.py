@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sys
 import warnings
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
@@ -14,13 +13,12 @@ from numpy.typing import NDArray
 
 from ._arrays import Array
 from .errors import InvalidInput
-from .io import Contents, open_file, spooled
+from .io import Contents, name_argument, open_file, opened
 from .vibration.band_map import BandMap, band_map
 from .vibration.bearings import FAULTS, BearingOrders, find_orders
 from .vibration.diagnosis import Diagnosis, diagnose
 from .vibration.threshold import Threshold
 
-STANDARD_INPUT = "standard input"
 RATE_NAMES = ("rate", "fs", "samplerate", "samplingrate", "samplingfrequency")
 SPEED_NAMES = ("rpm",)
 TIME_NAMES = ("t", "time", "times", "second", "seconds", "timestamp")
@@ -104,20 +102,12 @@ def parse_range(text: str) -> tuple[float, float]:
 
 def survey_file(argument: str, request: SurveyRequest, show: Say, note: Say) -> list[Survey]:
     """Survey every record of one file; call `show` with the progress and `note` with what was left out."""
-    label = STANDARD_INPUT if argument == "-" else argument
-    show(f"reading {label}")
-    with spooled(argument, lambda: sys.stdin.buffer) as path:
-        try:
-            found = open_file(
-                path, key=request.key, note=lambda text: note(text.replace(str(path), label)), singles=True
-            )
-            records = list(find_records(label, found))
-            if request.key is not None and _lacks_facts(records, request):
-                records = _with_facts_of_file(records, label, path)
-            return list(_survey_records(label, records, request, show))
-        except InvalidInput as error:
-            message = str(error).replace(str(path), label)
-            raise InvalidInput(message if label in message else f"{label}: {message}") from error
+    show(f"reading {name_argument(argument)}")
+    with opened(argument, key=request.key, note=note, singles=True) as file:
+        records = list(find_records(file.label, file.contents))
+        if request.key is not None and _lacks_facts(records, request):
+            records = _with_facts_of_file(records, file.label, file.path)
+        return list(_survey_records(file.label, records, request, show))
 
 
 def _lacks_facts(records: list[FoundRecord], request: SurveyRequest) -> bool:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gzip
 import json
 import os
 import xml.etree.ElementTree as ElementTree
@@ -50,6 +51,15 @@ def test_x_is_written_with_all_its_digits(run, files, tmp_path, ending, read):
     assert f"{target}\n" in out
     assert "certified  yes: " in out
     assert set(os.listdir(tmp_path)) == {"A.npy", target.name, "y.npy"}
+
+
+def test_files_may_be_packed(run, files, tmp_path):
+    for name, values in (("A", A), ("y", A @ X)):
+        with gzip.open(tmp_path / f"{name}.csv.gz", "wt") as file:
+            np.savetxt(file, values, delimiter=",")
+    packed = ["recover", "--matrix", tmp_path / "A.csv.gz", "--measurements", tmp_path / "y.csv.gz"]
+    assert run(*packed, "-o", tmp_path / "x.npy")[0] == 0
+    assert np.load(tmp_path / "x.npy") == pytest.approx(sg.recover(A, A @ X, rng=0).x, abs=1e-9)
 
 
 def test_x_is_drawn(run, files, tmp_path):

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import gzip
 import importlib
 import io
 import os
 import pickle
+import re
 import struct
 import sys
 import tempfile
@@ -28,8 +30,9 @@ from PIL import Image
 import sparsegauge.io.file_contents as contents_module
 from io_samples import GREY, SAMPLES, SOUND, TABLE, WRITERS, X, write_parquet
 from sparsegauge import InvalidInput, MissingExtra
-from sparsegauge.io import FORMATS, expand, open_file, spooled
+from sparsegauge.io import FORMATS, expand, open_file, opened
 from sparsegauge.io.file_contents import BLOCK_BYTES
+from sparsegauge.io.files import spooled
 from strategies import law
 
 pa = pytest.importorskip("pyarrow")
@@ -513,6 +516,27 @@ def test_a_named_pipe_is_read(tmp_path):
 
 
 # Files larger than what may be held of them
+
+
+@pytest.mark.parametrize("packed", [False, True])
+def test_opened_files_are_named_as_the_user_typed_them(tmp_path, packed):
+    path = tmp_path / ("x.csv" + ".gz" * packed)
+    path.write_bytes(gzip.compress(b"a,b\n1,u\n2,v\n") if packed else b"a,b\n1,u\n2,v\n")
+    notes = []
+    with opened(str(path), note=notes.append) as file:
+        assert file.label == str(path)
+        assert [contents.array().ravel().tolist() for contents in file.contents] == [[1.0, 2.0]]
+    assert len(notes) == 1
+    with (
+        pytest.raises(InvalidInput, match=rf"^{re.escape(str(path))}: too short$"),
+        opened(str(path)),
+    ):
+        raise InvalidInput("too short")
+    path.write_bytes(gzip.compress(b"only\nwords\n") if packed else b"only\nwords\n")
+    with pytest.raises(InvalidInput) as caught, opened(str(path), label="mine"):
+        pass
+    assert "mine" in str(caught.value)
+    assert str(tmp_path) not in str(caught.value)
 
 
 @pytest.mark.parametrize("ending", [".npy", ".csv", ".wav", ".parquet"])

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import gzip
+
 import numpy as np
 import pytest
 from scipy.io import wavfile
@@ -35,6 +37,12 @@ def test_files_and_folders_give_signals_and_what_cannot_be_read_is_said(folder):
     assert "words.csv" in notes[0]
     assert signals[1].rate == 8000
     assert "s at 8,000 Hz" in signals[1].description
+
+
+def test_packed_files_are_read_like_others(tmp_path):
+    (tmp_path / "x.csv.gz").write_bytes(gzip.compress(b"\n".join(b"%d" % (k % 7) for k in range(100))))
+    (signal,) = read_signals([str(tmp_path)], note=pytest.fail)
+    assert signal.name == "x.csv.gz"
 
 
 @pytest.mark.parametrize("length", [8, 9, 31, 63, 64, 65, 1000, 1023, 4097])

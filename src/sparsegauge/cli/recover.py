@@ -204,18 +204,19 @@ def _read(path: Path) -> NDArray[Any]:
     """Return the one array of a file; a column that a reader would skip is an error, as A would be another matrix."""
     import numpy as np
 
-    from ..io import open_file
+    from ..io import check_regular, opened
 
+    check_regular(path)
     skipped: list[str] = []
-    found = open_file(path, note=skipped.append)
-    if skipped:
-        raise InvalidInput(f"{path}: {skipped[0]}; A and y must be numbers throughout")
-    if len(found) > 1:
-        names = ", ".join(str(contents.name) for contents in found)
-        raise InvalidInput(
-            f"{path} holds {len(found)} arrays ({names}); save the one that is meant in a file of its own"
-        )
-    return np.array(found[0].array())
+    with opened(str(path), note=skipped.append) as file:
+        if skipped:
+            raise InvalidInput(f"{path}: {skipped[0]}; A and y must be numbers throughout")
+        if len(file.contents) > 1:
+            names = ", ".join(str(contents.name) for contents in file.contents)
+            raise InvalidInput(
+                f"{path} holds {len(file.contents)} arrays ({names}); save the one that is meant in a file of its own"
+            )
+        return np.array(file.contents[0].array())
 
 
 def _read_problem(matrix: Path, measurements: Path) -> tuple[NDArray[Any], NDArray[Any]]:

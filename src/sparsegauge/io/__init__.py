@@ -5,6 +5,17 @@ reader trusts a header that promises more than the file can hold.
 """
 
 from .file_contents import BLOCK_BYTES, Contents, FileRequest
-from .files import FORMATS, expand, open_file, spooled
+from .files import FORMATS, OpenedFile, check_regular, expand, name_argument, open_file, opened
 
-__all__ = ["BLOCK_BYTES", "FORMATS", "Contents", "FileRequest", "expand", "open_file", "spooled"]
+__all__ = [
+    "BLOCK_BYTES",
+    "FORMATS",
+    "Contents",
+    "FileRequest",
+    "OpenedFile",
+    "check_regular",
+    "expand",
+    "name_argument",
+    "open_file",
+    "opened",
+]

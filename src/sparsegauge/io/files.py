@@ -1,4 +1,4 @@
-"""Find the reader for a path; expand patterns; copy pipes."""
+"""Find the reader for a path; expand patterns and folders; open files, packed files, pipes and standard input."""
 
 from __future__ import annotations
 
@@ -8,10 +8,11 @@ import gzip
 import os
 import shutil
 import stat
+import sys
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
-from typing import IO
+from typing import IO, NamedTuple
 
 from .._platform.scratch import scratch_directory
 from .._platform.terminal import printable
@@ -54,6 +55,7 @@ FORMATS: dict[str, Reader] = {
 }
 
 GZIP = ".gz"  # of any other kind
+STANDARD_INPUT = "standard input"
 
 _BEGINNINGS = (
     (b"\x93NUMPY", ".npy"),
@@ -101,11 +103,12 @@ def open_file(
     OSError
         If there is no such file, or it cannot be read.
     """
-    _check_file(path)
+    check_regular(path)
     return FORMATS[_format(path)](FileRequest(path, key, note, limit, singles))
 
 
-def _check_file(path: Path) -> None:
+def check_regular(path: Path) -> None:
+    """Refuse what is not a file with something in it, such as a directory, a pipe or an empty file."""
     mode = path.stat().st_mode
     if stat.S_ISDIR(mode):
         raise OSError(errno.EISDIR, "is a directory; name files in it, or a pattern such as '*.csv'", str(path))
@@ -159,6 +162,38 @@ def _files_in(folder: str, without: Sequence[str]) -> list[str]:
             f"the directory {printable(folder)} has no file of a known kind; the endings are {', '.join(endings)}"
         )
     return found
+
+
+def name_argument(argument: str) -> str:
+    """Return what messages call a file that a user typed."""
+    return STANDARD_INPUT if argument == "-" else argument
+
+
+class OpenedFile(NamedTuple):
+    """A file that was opened: its name in messages, its arrays, and the file that holds them unpacked."""
+
+    label: str
+    contents: list[Contents]
+    path: Path
+
+
+@contextmanager
+def opened(
+    argument: str, *, label: str | None = None, key: Key = None, note: Note = ignore_note, singles: bool = False
+) -> Iterator[OpenedFile]:
+    """Open what a user typed: a path, also of a file packed by gzip or of a pipe, or '-' for standard input.
+
+    The options are those of `open_file`. Notes, and every `InvalidInput` that is raised before the file is closed, name
+    the file as the user typed it, or as `label` says.
+    """
+    label = label or name_argument(argument)
+    with spooled(argument, lambda: sys.stdin.buffer) as path:
+        try:
+            found = open_file(path, key=key, note=lambda text: note(text.replace(str(path), label)), singles=singles)
+            yield OpenedFile(label, found, path)
+        except InvalidInput as error:
+            message = str(error).replace(str(path), label)
+            raise InvalidInput(message if label in message else f"{label}: {message}") from error
 
 
 @contextmanager

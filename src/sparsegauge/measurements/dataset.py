@@ -9,14 +9,14 @@ import numpy as np
 
 from ..errors import InvalidInput
 from ..normalise import CoefficientNormaliser
-from .file_signals import LoadedSignals, Measurement, load_signals, measure_signals, opened_file
+from .file_signals import LoadedSignals, Measurement, load_signals, measure_signals, opened_for_measuring
 from .request import Request, Say
 
 
 def load_file(argument: str, request: Request, show: Say, note: Say) -> list[LoadedSignals]:
     """Return the signals of every array of one file, transformed as the request says."""
-    with opened_file(argument, request, show, note) as (label, contents, _):
-        return [load_signals(label, each, request, None) for each in contents]
+    with opened_for_measuring(argument, request, show, note) as file:
+        return [load_signals(file.label, each, request, None) for each in file.contents]
 
 
 def measure_dataset(loaded: Sequence[LoadedSignals], request: Request, show: Say, note: Say) -> list[Measurement]:

@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import math
-import sys
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -16,7 +15,7 @@ from numpy.typing import NDArray
 
 from .._arrays import Array
 from ..errors import InvalidInput
-from ..io import Contents, open_file, spooled
+from ..io import Contents, OpenedFile, name_argument, opened
 from ..metrics.accumulator import Accumulator
 from ..metrics.catalogue import METRICS
 from ..metrics.error_bars import confidence_interval
@@ -30,7 +29,6 @@ LARGEST_LOADED = 1 << 28  # bytes of a file: larger ones are measured piece by p
 MOST_LOOKED_AT = 64  # signals whose offsets are noted
 EVEN_STEPS = 1e-6  # how much the steps of time may differ, relative to them: times are rounded
 DOMINANT_MEAN = 2.0  # standard deviations
-STANDARD_INPUT = "standard input"
 
 
 @dataclass(frozen=True)
@@ -78,35 +76,30 @@ def measure_file(argument: str, request: Request, show: Say, note: Say, *, offse
 
     `offsets` asks for notes on signals whose mean dominates, and on those that look like time.
     """
-    with opened_file(argument, request, show, note) as (label, contents, size):
-        large = size > LARGEST_LOADED and request.is_made_of_sums()
-        return [_measure_contents(label, each, request, show, note if offsets else None, large) for each in contents]
+    with opened_for_measuring(argument, request, show, note) as file:
+        large = file.path.stat().st_size > LARGEST_LOADED and request.is_made_of_sums()
+        noted = note if offsets else None
+        return [_measure_contents(file.label, each, request, show, noted, large) for each in file.contents]
 
 
 @contextmanager
-def opened_file(argument: str, request: Request, show: Say, note: Say) -> Iterator[tuple[str, Iterable[Contents], int]]:
-    """Open a file or standard input -> its label, its arrays and its size in bytes; errors name the file."""
-    label = STANDARD_INPUT if argument == "-" else argument
-    show(f"reading {label}")
-    with spooled(argument, lambda: sys.stdin.buffer) as path:
+def opened_for_measuring(argument: str, request: Request, show: Say, note: Say) -> Iterator[OpenedFile]:
+    """Open a file or standard input; errors are worded as the options of the command line."""
+    show(f"reading {name_argument(argument)}")
+    with opened(argument, key=request.key, note=note) as file:
         try:
-            found = open_file(path, key=request.key, note=lambda text: note(text.replace(str(path), label)))
-            yield label, found, path.stat().st_size
+            yield file
         except np.exceptions.AxisError as error:
-            raise InvalidInput(f"{label}: --axis {request.axis} is not there ({error}); use a smaller one") from error
+            raise InvalidInput(
+                f"{file.label}: --axis {request.axis} is not there ({error}); use a smaller one"
+            ) from error
         except MemoryError as error:
             raise InvalidInput(
-                f"{label} does not fit into memory; measure windows of it, as in --window 4096, or even orders, as in "
-                "--order 2,4"
+                f"{file.label} does not fit into memory; measure windows of it, as in --window 4096, or even orders, "
+                "as in --order 2,4"
             ) from error
         except InvalidInput as error:
-            raise InvalidInput(_explain(str(error), path, label)) from error
-
-
-def _explain(message: str, path: Path, label: str) -> str:
-    """Put a message in the words of the command line, with the name of the file that the user gave."""
-    message = message.replace(str(path), label).replace("nan_policy='omit'", "--nan-policy omit")
-    return message if label in message else f"{label}: {message}"
+            raise InvalidInput(str(error).replace("nan_policy='omit'", "--nan-policy omit")) from error
 
 
 def _measure_contents(

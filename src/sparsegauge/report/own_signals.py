@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from .._arrays import Array
 from ..errors import InvalidInput
-from ..io import Contents, expand, open_file
+from ..io import Contents, expand, opened
 from ..measurements.file_signals import increases_evenly, split_signals
 
 MOST_SIGNALS = 12  # on one page
@@ -53,11 +53,13 @@ def read_signals(paths: Sequence[str], *, note: Note) -> list[OwnSignal]:
     """
     found: list[OwnSignal] = []
     more = 0
-    for path in map(Path, expand(paths)):
+    for path in expand(paths):
+        name = Path(path).name
         try:
-            signals = [signal for contents in open_file(path, note=note) for signal in _signals(path, contents, note)]
+            with opened(path, label=name, note=note) as file:
+                signals = [signal for contents in file.contents for signal in _signals(name, contents, note)]
         except (InvalidInput, OSError) as error:
-            note(f"{path.name} is left out: {error}")
+            note(f"{name} is left out: {str(error).removeprefix(f'{name}: ')}")
             continue
         room = MOST_SIGNALS - len(found)
         found += signals[:room]
@@ -69,13 +71,13 @@ def read_signals(paths: Sequence[str], *, note: Note) -> list[OwnSignal]:
     return _with_own_names(found)
 
 
-def _signals(path: Path, contents: Contents, note: Note) -> list[OwnSignal]:
+def _signals(file: str, contents: Contents, note: Note) -> list[OwnSignal]:
     if contents.axis is None:
-        return [OwnSignal(path.name, _even_shape(np.asarray(contents.array(), np.float64)))]
+        return [OwnSignal(file, _even_shape(np.asarray(contents.array(), np.float64)))]
     prepared = []
     rows = list(split_signals(contents))
     for name, row in rows:
-        label = path.name if name is None else f"{path.name}: {name}"
+        label = file if name is None else f"{file}: {name}"
         if len(rows) > 1 and row.dtype.kind in "iuf" and increases_evenly(row):
             note(f"{label} is left out: it increases in equal steps, like time or an index")
             continue

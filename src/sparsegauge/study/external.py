@@ -103,18 +103,19 @@ def load_data(path: Path) -> Array:
     """
     import numpy as np
 
-    from ..io import open_file
+    from ..io import opened
 
     if not path.is_file():
         raise InvalidInput(
             f"distributions: {path} is not there; give the path from the study's file, or an absolute one"
         )
     pieces = []
-    for contents in open_file(path, key=None, note=lambda text: None):
-        values = np.asarray(contents.array(), np.float64)
-        is_picture = contents.axis is None and values.ndim >= 2
-        values = np.moveaxis(values, contents.axis, -1) if contents.axis is not None and values.ndim > 1 else values
-        pieces += [values] if is_picture else list(values.reshape(-1, values.shape[-1]))
+    with opened(str(path)) as file:
+        for contents in file.contents:
+            values = np.asarray(contents.array(), np.float64)
+            is_picture = contents.axis is None and values.ndim >= 2
+            values = np.moveaxis(values, contents.axis, -1) if contents.axis is not None and values.ndim > 1 else values
+            pieces += [values] if is_picture else list(values.reshape(-1, values.shape[-1]))
     if not pieces or len({piece.shape for piece in pieces}) != 1 or pieces[0].ndim > 2:
         raise InvalidInput(f"distributions: {path} must hold signals of one length, or one grey picture")
     data: Array = np.stack(pieces)
