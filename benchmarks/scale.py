@@ -316,23 +316,25 @@ def ecg_table(folder: Path) -> tuple[str, Result]:
 
 PAGE = """# Recovery at scale
 
-`python -m benchmarks.scale` measures this page and draws its pictures. Measured on {machine}; each run has a
-process of its own, of one thread. The random numbers here (seed {seed}) are not those that parameters were chosen on,
-and no parameter was chosen on the pictures `ascent` and `aero`.
+`python -m benchmarks.scale` measures everything on this page and draws its pictures. Measured on {machine}; each run
+is a process of its own with one thread. The random numbers (seed {seed}) are not those that parameters were chosen
+on, and no parameter was chosen on the pictures `ascent` and `aero`.
 
 ## A picture of 512 x 512
 
-262,144 wavelet coefficients ({wavelet}, {level} levels) from {part:.0%} as many measurements: random signs on the
-pixels, the 2-D DCT, and a random {part:.0%} of that. The goal: within {seconds} s and {memory} MB no worse than FISTA
-and SPGL1, with the best of several parameters and {given:.0f} s for each of them. PSNR with a peak of 255. Our solver
-gets the coefficients as unknowns here and is told neither that this is a picture nor about wavelets: it learns from the
-iterate at which lags coefficients tend to be large together. Two more rows show where the gain comes from: from the
-thresholds that Stein's estimate chooses and, above all, from the neighbours, which a random order takes away. The
-slopes of S_p hardly matter on pictures. `recover(A, y, transform=...)` comes closer still: see the next section.
+The unknowns are 262,144 wavelet coefficients ({wavelet}, {level} levels), and there are {part:.0%} as many
+measurements: random signs on the pixels, the 2-D DCT, and a random {part:.0%} of that. The goal is to be no worse
+than FISTA and SPGL1, each with the best of several parameters and {given:.0f} s per run, within {seconds} s and
+{memory} MB. PSNR refers to a peak of 255. Our solver has the coefficients as unknowns here and knows nothing about
+pictures or wavelets: from its iterates it learns at which lags coefficients tend to be large together. Two more rows
+show the sources of the gain: the thresholds chosen by Stein's estimate and, above all, the neighbours, which a random
+order of the coefficients removes. The slopes of S_p hardly matter on pictures. `recover(A, y, transform=...)` is more
+accurate still: see the next section.
 
-The rivals minimise l1 in the same orthogonal wavelet basis. **Not compared**: plug-and-play methods and denoising AMP,
-which bring a picture denoiser such as BM3D or a trained network, and other methods with redundant wavelets or total
-variation. Expect these to be closer on photographs than l1 is, and some of them closer than we are.
+The baselines minimise l1 in the same orthogonal wavelet basis. **Not compared**: plug-and-play methods and denoising
+AMP, which use a picture denoiser such as BM3D or a trained network, and other methods with redundant wavelets or
+total variation. On photographs, expect these to be more accurate than l1, and some of them more accurate than
+`recover`.
 
 ![camera, recovered](recovery_image.jpg)
 
@@ -341,8 +343,9 @@ variation. Expect these to be closer on photographs than l1 is, and some of them
 {operators}
 ## Growth
 
-N/32 normal spikes from a random quarter of their DCT, always by the operator alone. Between the two largest sizes time
-grows like N^{time_slope:.2f}, memory (beyond what the imports take) like N^{memory_slope:.2f}.
+N/32 normal spikes are recovered from a random quarter of their DCT, always by products with the operator. Between the
+two largest sizes, time grows like N^{time_slope:.2f} and memory (beyond that of the imports) like
+N^{memory_slope:.2f}.
 
 ![time and memory](recovery_scale.png)
 

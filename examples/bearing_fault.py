@@ -1,7 +1,7 @@
-"""Find the fault of a bearing by sparse envelope spectra, in records whose random impacts mislead kurtosis.
+"""Find the fault of a bearing by sparse envelope spectra, in records whose random knocks mislead kurtosis.
 
 The records are simulated: a machine with shaft, gears, hum and noise, whose bearing is healthy or has a damaged outer
-or inner race. A few impacts from elsewhere are much louder than those of the fault. Which band shows the fault, is it
+or inner race. A few knocks from elsewhere are much louder than those of the fault. Which band shows the fault, is it
 a fault at all, and which one?
 """
 
