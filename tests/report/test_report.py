@@ -16,6 +16,7 @@ from html.parser import HTMLParser
 import matplotlib as mpl
 import numpy as np
 import pytest
+from jinja2 import ChoiceLoader, DictLoader
 
 import sparsegauge as sg
 from report_example import example_summary, small_picture
@@ -23,12 +24,23 @@ from sparsegauge.criteria.stored import stored_audits
 from sparsegauge.plots import charts, svg
 from sparsegauge.profiles import ORDERS, Decay
 from sparsegauge.report import comparisons
+from sparsegauge.report import page as page_module
 from sparsegauge.report import sections as report_sections
+from sparsegauge.report.environment import TEMPLATES
 from sparsegauge.report.laws import gather_laws
 from sparsegauge.report.measured_signals import TABLE_ORDERS, MeasuredSignal, measure, measure_demos
 from sparsegauge.report.page import render
 from sparsegauge.report.rankings import rank_signals
-from sparsegauge.report.sections import STEPS, Sections, gather_demos, gather_files, gather_paper, read_study
+from sparsegauge.report.sections import (
+    SECTIONS,
+    STEPS,
+    Section,
+    Sections,
+    gather_demos,
+    gather_files,
+    gather_paper,
+    read_study,
+)
 from sparsegauge.report.study_view import view_study
 from sparsegauge.report.typeset import typeset
 from sparsegauge.signals import DEMOS, REPRESENTATIONS, dct, demo, wavelet
@@ -239,6 +251,22 @@ def test_page_is_the_same_each_time_and_escapes_what_it_is_given(results, study)
 
 def test_page_of_signals_without_the_offset_example_is_complete():
     assert "Take the mean off" not in render(Sections([measure("nino")]))
+
+
+def test_a_section_is_one_entry_and_one_template(monkeypatch):
+    extra = Section("extra", "One more", "extra.html", lambda of: bool(of.summary))
+    monkeypatch.setattr(page_module, "SECTIONS", (*SECTIONS, extra))
+    templates = DictLoader({"extra.html": '<section id="extra"><h2>One more</h2>{{ summary[0] }}</section>'})
+    monkeypatch.setattr(TEMPLATES, "loader", ChoiceLoader([TEMPLATES.loader, templates]))
+    html = render(Sections(summary=("All is well.",)))
+    assert '<a href="#extra">One more</a>' in html
+    assert "<h2>One more</h2>All is well." in html
+    assert 'id="extra"' not in render(Sections())
+
+
+@pytest.mark.parametrize("section", SECTIONS, ids=lambda section: section.anchor)
+def test_sections_are_linked_to_where_they_are(section):
+    assert f'<section id="{section.anchor}"' in TEMPLATES.loader.get_source(TEMPLATES, section.template)[0]
 
 
 def test_zeros_leave_the_decay_chart_without_a_warning():

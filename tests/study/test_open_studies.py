@@ -172,7 +172,8 @@ def test_a_function_that_breaks_its_promise_is_named(folder):
 def test_words_are_told_apart():
     assert all(map(is_import_path, ["a.b:c", "a:b.c"]))
     assert not any(map(is_import_path, ["a", ":b", "a:", "a b:c", "C:\\x", 3, None, "https://x"]))
-    assert [is_data_file(name) for name in ("x/heart.NPY", "my heart.csv db4", "normal")] == [True, True, False]
+    names = ("x/heart.NPY", "my heart.csv db4", "heart.h5", "heart.csv.gz dct", "normal")
+    assert [is_data_file(name) for name in names] == [True, True, True, True, False]
     assert [str(part) for part in split_data_file("my heart.csv db4")] == ["my heart.csv", "db4"]
     assert [str(part) for part in split_data_file("my heart.csv")] == ["my heart.csv", "none"]
     assert import_by_path("x", "numpy.linalg:norm") is np.linalg.norm

@@ -35,8 +35,8 @@ def bands(
         list[str],
         typer.Argument(
             metavar="FILE...",
-            help=".wav, .csv, .tsv, .txt, .parquet, .mat, .npy or .npz; a folder; a pattern in quotes; - for standard "
-            "input.",
+            help="Files of sound, text, tables or arrays, also packed by gzip; folders; a pattern in quotes; - for "
+            "standard input.",
             show_default=False,
         ),
     ],

@@ -38,8 +38,8 @@ def measure(
         list[str],
         typer.Argument(
             metavar="FILE...",
-            help=".npy, .npz, .csv, .tsv, .txt, .parquet, .mat, .h5, .wav, .png or .jpg, also as .csv.gz; a folder; "
-            "a pattern in quotes; - for standard input.",
+            help="Files of arrays, text, tables, sound or pictures, also packed by gzip; folders; a pattern in quotes; "
+            "- for standard input.",
             show_default=False,
         ),
     ],

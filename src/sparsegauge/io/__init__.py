@@ -5,7 +5,7 @@ reader trusts a header that promises more than the file can hold.
 """
 
 from .file_contents import BLOCK_BYTES, Contents, FileRequest
-from .files import FORMATS, OpenedFile, check_regular, expand, name_argument, open_file, opened
+from .files import FORMATS, OpenedFile, check_regular, expand, has_known_ending, name_argument, open_file, opened
 
 __all__ = [
     "BLOCK_BYTES",
@@ -15,6 +15,7 @@ __all__ = [
     "OpenedFile",
     "check_regular",
     "expand",
+    "has_known_ending",
     "name_argument",
     "open_file",
     "opened",

@@ -153,6 +153,11 @@ def expand(arguments: Sequence[str], *, without: Sequence[str] = ()) -> list[str
     return paths
 
 
+def has_known_ending(name: str) -> bool:
+    """Return whether the name of a file ends as those of a known kind do, packed by gzip or not."""
+    return Path(name.lower().removesuffix(GZIP)).suffix in FORMATS
+
+
 def _files_in(folder: str, without: Sequence[str]) -> list[str]:
     endings = [ending for ending in FORMATS if ending not in without]
     known = [path for path in Path(folder).iterdir() if not path.name.startswith(".") and path.is_file()]

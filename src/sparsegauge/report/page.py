@@ -5,6 +5,7 @@ from __future__ import annotations
 import base64
 import hashlib
 from collections.abc import Sequence
+from dataclasses import fields
 
 from markupsafe import Markup
 
@@ -16,7 +17,7 @@ from ..signals import REPRESENTATIONS
 from .comparisons import draw_comparison
 from .environment import TEMPLATES
 from .measured_signals import TABLE_ORDERS, MeasuredSignal
-from .sections import Sections
+from .sections import SECTIONS, Sections
 
 OFFSET_EXAMPLE = "aero"  # bright throughout, so its mean hides most of what differs
 
@@ -37,8 +38,9 @@ def render(sections: Sections) -> str:
     signals = sections.signals
     script = Markup(TEMPLATES.get_template("page.js").render())
     return TEMPLATES.get_template("page.html").render(
+        {each.name: getattr(sections, each.name) for each in fields(sections)},
+        sections=[section for section in SECTIONS if section.is_shown(sections)],
         version=__version__,
-        signals=signals,
         representations=list(REPRESENTATIONS),
         orders=TABLE_ORDERS,
         lines=LINES,
@@ -48,18 +50,9 @@ def render(sections: Sections) -> str:
         decays={signal.name: decay_chart(signal.name, signal.decays) for signal in signals},
         wins=_count_wins(signals),
         offset=next((signal for signal in signals if signal.name == OFFSET_EXAMPLE), None),
-        rankings=sections.rankings,
-        laws=sections.laws,
-        recoveries=sections.recoveries,
         drawn={comparison.name: draw_comparison(comparison) for comparison in sections.recoveries},
-        study=sections.study,
-        summary=sections.summary,
-        over_time=sections.over_time,
         time_charts={trace.name: time_chart(trace) for trace in sections.over_time},
-        band_maps=sections.band_maps,
         band_charts={name: band_chart(name, found) for name, found in sections.band_maps.items()},
-        notes=sections.notes,
-        about_demos=sections.about_demos,
         title=_title(sections),
         script=script,
         script_hash=_hash(script),

@@ -8,6 +8,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from os import PathLike
 from pathlib import Path
+from typing import NamedTuple
 
 from ..errors import InvalidInput, StudyWarning
 from ..profiles import OverTime, measure_over_time
@@ -44,7 +45,7 @@ STEPS = {
 
 @dataclass(frozen=True)
 class Sections:
-    """The data of the sections; a section without data is left out of the page."""
+    """The data of the sections; `SECTIONS` says which sections are shown with them."""
 
     signals: list[MeasuredSignal] = field(default_factory=list)
     rankings: tuple[Ranking, ...] = ()
@@ -56,6 +57,33 @@ class Sections:
     band_maps: dict[str, BandMap] = field(default_factory=dict)
     notes: tuple[str, ...] = ()
     about_demos: bool = True  # whether the signals are those of the package
+
+
+class Section(NamedTuple):
+    """One section of the page: its anchor, its title in the navigation, its template, and when it is shown."""
+
+    anchor: str
+    title: str
+    template: str
+    is_shown: Callable[[Sections], bool]
+
+
+# In the order of the page. A template sees every field of `Sections` by its name.
+SECTIONS = (
+    Section("reading", "How to read this", "reading.html", lambda of: bool(of.signals)),
+    Section("signals", "Signals", "signals.html", lambda of: bool(of.signals)),
+    Section("table", "Which transform?", "table.html", lambda of: bool(of.signals)),
+    Section("profiles", "Profiles", "profiles.html", lambda of: bool(of.signals)),
+    Section("time", "Over time", "time.html", lambda of: bool(of.signals and of.over_time)),
+    Section("bands", "Bands", "bands_of_signals.html", lambda of: bool(of.band_maps)),
+    Section("ranking", "Ranking", "ranking.html", lambda of: bool(of.rankings)),
+    Section("recoveries", "Recoveries", "recoveries.html", lambda of: bool(of.recoveries)),
+    Section("decay", "Decay", "decay.html", lambda of: bool(of.signals)),
+    Section("laws", "Laws", "laws.html", lambda of: of.laws is not None),
+    Section("paper", "The paper’s claims", "paper.html", lambda of: of.laws is not None),
+    Section("study", "Study", "study.html", lambda of: of.study is not None),
+    Section("order", "Which order?", "order.html", lambda of: of.study is not None and of.study.has_choice),
+)
 
 
 def gather_demos(*, progress: Progress = ignore) -> Sections:

@@ -17,8 +17,6 @@ from typing import Any
 from .._arrays import Array
 from ..errors import InvalidInput
 
-DATA_SUFFIXES = (".npy", ".npz", ".csv", ".tsv", ".txt", ".parquet", ".mat", ".wav", ".png", ".jpg")
-
 
 def is_import_path(name: Any) -> bool:
     """Return whether a word has the form "package.module:name"."""
@@ -83,13 +81,17 @@ def file_hash(path: Path) -> str:
 
 def is_data_file(name: str) -> bool:
     """Return whether a distribution is a data file: a path, and optionally a transform after a space."""
-    return split_data_file(name)[0].suffix.lower() in DATA_SUFFIXES
+    from ..io import has_known_ending
+
+    return has_known_ending(split_data_file(name)[0].name)
 
 
 def split_data_file(name: str) -> tuple[Path, str]:
     """Return the path and the transform of a data file such as "recordings/heart.npy db4"."""
+    from ..io import has_known_ending
+
     path, _, transform = name.rpartition(" ")
-    if path and Path(path).suffix.lower() in DATA_SUFFIXES:
+    if has_known_ending(path):
         return Path(path), transform
     return Path(name), "none"
 
