@@ -4,9 +4,10 @@ FOLDER has index.csv (record, file, fault, rpm, rate, ...; fault is OR, IR, B, o
 record. The data are those of the Case Western Reserve University Bearing Data Center,
 https://engineering.case.edu/bearingdatacenter: drive end, 12 kHz. They are not part of this repository.
 
-PART is any of metrics, diagnoses, robustness, thresholds, speed, agreement; all by default. Markdown goes to standard
-output. docs/vibration.md has the tables. The comparison with PySDKit needs `make peers`. Simulated records are in
-bearings_simulated.py.
+PART is any of metrics, diagnoses, robustness, other_bearings, thresholds, speed, agreement; all by default. Markdown
+goes to standard output. docs/vibration.md has the tables. The comparison with PySDKit needs `make peers`. Simulated
+records are in bearings_simulated.py and bearings_healthy.py; bearings_validation.py chooses limits on some records for
+the others.
 """
 
 from __future__ import annotations
@@ -44,6 +45,7 @@ class Record(NamedTuple):
     name: str
     fault: str
     load: str
+    size: str
     rpm: float
     rate: float
     x: np.ndarray
@@ -57,6 +59,7 @@ def read(folder: Path) -> list[Record]:
             row["record"],
             FAULTS[row["fault"]],
             row.get("load_hp", ""),
+            row.get("size_mil", ""),
             float(row["rpm"]),
             float(row["rate"]),
             np.load(folder / row["file"]).astype(np.float64),
@@ -166,9 +169,15 @@ def upsampled(x: np.ndarray) -> np.ndarray:
     return scipy.signal.resample(x, 4 * len(x)) + 0.05 * x.std() * noise
 
 
-def strangers(count: int = 12) -> Iterator[dict[str, float]]:
+def noisy(x: np.ndarray, decibels: float) -> np.ndarray:
+    """Return a record with white noise so far above its own power."""
+    noise = np.random.default_rng(len(x)).standard_normal(len(x))
+    return x + 10 ** (decibels / 20) * x.std() * noise
+
+
+def strangers(count: int = 12, seed: int = 2024) -> Iterator[dict[str, float]]:
     """Draw bearings whose frequencies are none of a 6205's, nor their side bands or simple multiples."""
-    rng, known = np.random.default_rng(2024), sg.BEARINGS["6205"].orders[:3]
+    rng, known = np.random.default_rng(seed), sg.BEARINGS["6205"].orders[:3]
     related = np.array([q * order + side for order in known for q in SIMPLE for side in (-1, 0, 1)])
     while count:
         balls, ratio = int(rng.integers(6, 17)), rng.uniform(0.12, 0.3)
@@ -181,15 +190,23 @@ def strangers(count: int = 12) -> Iterator[dict[str, float]]:
 
 
 def robustness(records: list[Record]) -> Iterator[str]:
-    """What `diagnose` says of the races at other speeds, rates and lengths, and of bearings that are not there."""
+    """What `diagnose` says of the races at other speeds, rates and lengths, and under noise."""
     races = [record for record in records if record.fault in ("outer", "inner")]
     variations: dict[str, Callable[[Record], list[tuple[np.ndarray, float, float]]]] = {
         "as they are": lambda r: [(r.x, r.rate, r.rpm)],
         "speed 0.5 % too high": lambda r: [(r.x, r.rate, 1.005 * r.rpm)],
         "speed 0.5 % too low": lambda r: [(r.x, r.rate, 0.995 * r.rpm)],
         "speed 1.5 % too high": lambda r: [(r.x, r.rate, 1.015 * r.rpm)],
+        "speed 1.5 % too low": lambda r: [(r.x, r.rate, 0.985 * r.rpm)],
         "at four times the rate, speed 0.2 % too high": lambda r: [(upsampled(r.x), 4 * r.rate, 1.002 * r.rpm)],
+        "at half the rate": lambda r: [(scipy.signal.decimate(r.x, 2, ftype="fir"), r.rate / 2, r.rpm)],
+        "reversed": lambda r: [(r.x[::-1], r.rate, r.rpm)],
+        "cut into halves": lambda r: [(piece, r.rate, r.rpm) for piece in np.array_split(r.x, 2)],
         "cut into thirds": lambda r: [(piece, r.rate, r.rpm) for piece in np.array_split(r.x, 3)],
+        "2 s from two places": lambda r: [(r.x[start : start + 24_000], r.rate, r.rpm) for start in (10_000, 60_000)],
+        "white noise of the same power": lambda r: [(noisy(r.x, 0.0), r.rate, r.rpm)],
+        "white noise 6 dB above": lambda r: [(noisy(r.x, 6.0), r.rate, r.rpm)],
+        "white noise 12 dB above": lambda r: [(noisy(r.x, 12.0), r.rate, r.rpm)],
     }
     yield "| variation | diagnoses | named right | nothing found | named wrong |"
     yield "|---|--:|--:|--:|--:|"
@@ -197,11 +214,20 @@ def robustness(records: list[Record]) -> Iterator[str]:
         found = [(r.fault, said(*case, "6205")) for r in races for case in vary(r)]
         right, nothing = sum(a == b for a, b in found), sum(b is None for _, b in found)
         yield f"| {label} | {len(found)} | {right} | {nothing} | {len(found) - right - nothing} |"
-    others = ["6203", *strangers()]
-    for label, bearings in {"a 6203": others[:1], "bearings drawn at random": others[1:]}.items():
-        found_there = [said(r.x, r.rate, r.rpm, bearing) for r in records for bearing in bearings]
-        named = sum(fault is not None for fault in found_there)
-        yield f"| {label} instead | {len(found_there)} | | {len(found_there) - named} | {named} |"
+
+
+def other_bearings(records: list[Record]) -> Iterator[str]:
+    """How often `diagnose` names a fault of a bearing that is not there."""
+    choices: dict[str, list[Any]] = {
+        "a 6203": ["6203"],
+        "12 bearings drawn at random": list(strangers()),
+        "12 others": list(strangers(seed=77)),
+    }
+    yield "| instead of the 6205 | diagnoses | a fault named |"
+    yield "|---|--:|--:|"
+    for label, bearings in choices.items():
+        answers = [said(r.x, r.rate, r.rpm, bearing) for r in records for bearing in bearings]
+        yield f"| {label} | {len(answers)} | {sum(fault is not None for fault in answers)} |"
 
 
 def thresholds(records: list[Record]) -> Iterator[str]:
@@ -270,45 +296,51 @@ def kurtogram_responses(levels: int, frequencies: np.ndarray) -> Iterator[tuple[
 
 
 def agreement(records: list[Record]) -> Iterator[str]:
-    """How far PySDKit's map of kurtosis is from that of `sparsegauge.kurtosis`, with its filters and with ours.
-
-    PySDKit measures one sample in n of the envelopes of n bands. Which one is the first follows from the delays of its
-    cascade; here the nearest of the n possible choices is taken.
-    """
+    """How far PySDKit's map of kurtosis is from ours: by the same filters and samples, by either's, and by our own."""
     from pysdkit.utils import fast_kurtogram
 
     levels = 4
-    heads = ("PySDKit's filters, all samples", "one sample in n", "our filters: median")
-    yield f"| record | bands | {' | '.join(heads)} |"
-    yield "|---|--:|--:|--:|--:|"
     damaged = [record for record in records if record.fault in ("outer", "inner")]
+    found: dict[int, list[tuple[float, ...]]] = {}
     for record in damaged[::5]:
         x = record.x - record.x.mean()
         theirs = fast_kurtogram(x, levels, record.rate)[0]
+        options: dict[str, Any] = {"metric": "kurtosis", "on": "envelope", "levels": levels}
+        same = kurtosis_by_count(sg.band_map(x, record.rate, filters="fast kurtogram", **options))
+        smooth = kurtosis_by_count(sg.band_map(x, record.rate, **options))
         spectrum, places, cut = np.fft.fft(x), np.fft.fftfreq(len(x)), 1000
-        found: dict[int, list[np.ndarray]] = {}
+        every: dict[int, list[float]] = {}
         for row, response in kurtogram_responses(levels, places):
             envelope = np.abs(np.fft.ifft(spectrum * response))[cut:-cut]  # the ends see the jump between them
-            found.setdefault(row, []).append(envelope)
-        ours = sg.band_map(x, record.rate, metric="kurtosis", on="envelope", levels=levels)
-        by_count: dict[int, list[float]] = {}
-        for band, value in zip(ours.bands, ours.values, strict=True):
-            by_count.setdefault(round(record.rate / 2 / band.width), []).append(float(value) + 3)
-        full, kept, other = [], [], []
-        for row, envelopes in found.items():
-            columns, count = theirs.shape[1] // len(envelopes), len(envelopes)
-            for k, envelope in enumerate(envelopes):
+            every.setdefault(row, []).append(float(sg.kurtosis(envelope)) + 3)
+        for row, values in every.items():
+            count = len(values)
+            columns = theirs.shape[1] // count
+            for k, value in enumerate(values):
                 peer = theirs[row, k * columns + columns // 2] + 2
                 if peer > 2:  # it writes 0 for all that is below
-                    full.append(abs((sg.kurtosis(envelope) + 3) / peer - 1))
-                    phases = [sg.kurtosis(envelope[first::count]) + 3 for first in range(count)]
-                    kept.append(min(abs(value / peer - 1) for value in phases))
-                    other.append(abs(by_count[count][k] / peer - 1))
-        cells = [f"{np.median(part):.2%}, {max(part):.2%}" for part in (full, kept)]
-        yield f"| {record.name} | {len(full)} | {' | '.join(cells)} | {np.median(other):.0%} |"
+                    ours = same[count][k], value, smooth[count][k]
+                    found.setdefault(count, []).append(tuple(abs(one / peer - 1) for one in ours))
+    yield "| bands of the level | compared | its filters, its samples | its filters, all samples | our filters |"
+    yield "|--:|--:|--:|--:|--:|"
+    everything = [row for rows in found.values() for row in rows]
+    for count, rows in [*sorted(found.items()), ("all", everything)]:
+        differences = np.array(rows)
+        assert differences[:, 0].max() < 1e-9, "the fast kurtogram's own filters give its map"
+        pairs = zip(np.median(differences, axis=0), differences.max(axis=0), strict=True)
+        cells = " | ".join(f"{middle:.2g}, {largest:.2g}" for middle, largest in pairs)
+        yield f"| {count} | {len(rows)} | {cells} |"
 
 
-PARTS = {part.__name__: part for part in (metrics, diagnoses, robustness, thresholds, speed, agreement)}
+def kurtosis_by_count(found: sg.BandMap) -> dict[int, list[float]]:
+    """Return E x^4 / (E x^2)^2 of the bands, by how many of them there are."""
+    by_count: dict[int, list[float]] = {}
+    for band, value in zip(found.bands, found.values, strict=True):
+        by_count.setdefault(round(found.rate / 2 / band.width), []).append(float(value) + 3)
+    return by_count
+
+
+PARTS = {part.__name__: part for part in (metrics, diagnoses, robustness, other_bearings, thresholds, speed, agreement)}
 
 
 def main(arguments: list[str]) -> None:

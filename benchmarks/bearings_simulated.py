@@ -56,7 +56,8 @@ CASES: dict[str, Make] = {
     "weak fault (0.5), 10 random knocks": simulate(amplitude=0.5, knocks=10),
     "very weak fault (0.25), 10 random knocks": simulate(amplitude=0.25, knocks=10),
     "another part knocks 11.3 times per second, 10 times as high": with_regular_knocks(11.3, 10.0, 0.0, 0.4),
-    "the same, irregular by 20 %": with_regular_knocks(11.3, 10.0, 0.2, 0.4),
+    "the same, 5 times as high": with_regular_knocks(11.3, 5.0, 0.0, 0.4),
+    "10 times as high, irregular by 20 %": with_regular_knocks(11.3, 10.0, 0.2, 0.4),
 }
 CHOICES: dict[str, dict[str, Any]] = {
     "kurtosis, envelope": {"metric": "kurtosis", "on": "envelope"},

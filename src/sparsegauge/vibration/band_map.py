@@ -16,9 +16,9 @@ from .._platform.extras import import_extra
 from ..errors import InvalidInput
 from ..metrics.catalogue import METRICS
 from ..metrics.metric import Metric
-from .band_tree import Band, lay_out
+from .band_tree import LAYOUTS, Band, lay_out
 from .filters import Bank, envelope_spectra, filter_bank, record_spectrum
-from .quantities import FEWEST_LINES, QUANTITIES, BandSetting, measure_bands
+from .quantities import FEWEST_LINES, FILTERS, KURTOGRAM, QUANTITIES, SMOOTH, BandSetting, measure_bands
 from .record import check_rate, check_record, check_rpm, check_turns
 from .threshold import Threshold, find_threshold
 from .whitening import whiten as flatten
@@ -46,7 +46,7 @@ class BandMap:
     bands : list of Band
         The bands with their limits in hertz and their level in the tree.
     values : ndarray
-        The metric's value in each band; NaN where a band is too narrow to be measured.
+        The metric's value in each band; NaN where a band is not measured, such as one that is too narrow.
     rate : float
         The record's samples per second.
     setting : BandSetting
@@ -164,6 +164,7 @@ def band_map(
     frequencies: tuple[float, float] | None = None,
     rpm: float | None = None,
     whiten: bool = False,
+    filters: str = "smooth",
     **parameters: float,
 ) -> BandMap:
     """Measure how sparse a vibration record is in each frequency band.
@@ -198,6 +199,10 @@ def band_map(
     whiten : bool
         Flatten the record's spectrum and limit its tones first, so that strong tones and resonances count no more than
         weak ones.
+    filters : str
+        ``"smooth"``, or ``"fast kurtogram"``: those of Antoni (2007), to compare with the maps of other packages. Of
+        n bands, the latter measure one sample in n, and the undivided record is left out. `signal`, `envelope` and
+        `spectrum` show the band by smooth filters in either case.
     **parameters : float
         The metric's other parameters.
 
@@ -227,7 +232,13 @@ def band_map(
         sparser=sparser,
         frequencies=_frequencies(frequencies, rate, len(record), shaft),
         shaft=shaft,
+        filters=check_choice("filters", filters, FILTERS),
     )
+    if filters == KURTOGRAM and (on == QUANTITIES[0] or not (isinstance(bands, str) and bands == LAYOUTS[0])):
+        raise InvalidInput(
+            f"filters={KURTOGRAM!r} measure bands='1/3-binary' and on='envelope', 'squared envelope' or 'samples', got "
+            f"bands={bands!r} and on={on!r}: they keep too few samples for an envelope spectrum; use filters={SMOOTH!r}"
+        )
     groups = lay_out(bands, levels, rate, len(record))
     spectrum = flatten(record_spectrum(record)) if whiten else record_spectrum(record)
     values = measure_bands(spectrum, len(record), rate, groups, [setting])[0]
@@ -237,6 +248,8 @@ def band_map(
 
 
 def _nothing_measured(setting: BandSetting, samples: int, rate: float) -> str:
+    if setting.filters == KURTOGRAM:
+        return f"filters={KURTOGRAM!r} measure parts of a record, and there are none; use levels=1 or more"
     low, high = setting.frequencies
     return (
         f"no band has {FEWEST_LINES} lines of its envelope spectrum between {low:g} and {high:g} Hz: the record lasts "

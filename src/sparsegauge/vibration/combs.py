@@ -84,8 +84,16 @@ def surprise(prominences: Array) -> Array:
     return surprises
 
 
-def find_comb(lines: Lines, frequency: float, tolerance: float) -> Comb | None:
-    """Return the family of lines that stands out most among all bands, near a frequency and at its multiples.
+class Families(NamedTuple):
+    """The strongest family of lines near one frequency in each band: prominences[band, harmonic]."""
+
+    scores: Array
+    fundamentals: Array
+    prominences: Array
+
+
+def find_families(lines: Lines, frequency: float, tolerance: float) -> Families | None:
+    """Return the family of lines near a frequency and at its multiples that stands out most in each band.
 
     All harmonics share one fundamental, which may differ from `frequency` by `tolerance` of it. None if the spectra end
     before the first harmonic.
@@ -99,5 +107,20 @@ def find_comb(lines: Lines, frequency: float, tolerance: float) -> Comb | None:
     fundamentals = frequency + reach * np.linspace(-1, 1, 2 * steps + 1)
     peaks = lines.peaks(harmonics[:, None] * fundamentals)
     scores = surprise(peaks).sum(axis=1)
-    band, at = np.unravel_index(int(scores.argmax()), scores.shape)
-    return Comb(float(scores[band, at]), float(fundamentals[at]), peaks[band, :, at], lines.bands[int(band)])
+    at = scores.argmax(axis=1)
+    rows = np.arange(len(at))
+    return Families(scores[rows, at], fundamentals[at], peaks[rows, :, at])
+
+
+def find_comb(lines: Lines, frequency: float, tolerance: float) -> Comb | None:
+    """Return the family of lines near a frequency that stands out most among all bands; None if no band shows it."""
+    families = find_families(lines, frequency, tolerance)
+    if families is None:
+        return None
+    band = int(families.scores.argmax())
+    return Comb(
+        float(families.scores[band]),
+        float(families.fundamentals[band]),
+        families.prominences[band],
+        lines.bands[band],
+    )

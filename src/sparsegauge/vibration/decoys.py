@@ -2,16 +2,18 @@
 
 A healthy machine is not noise: shafts, gears, belts and other bearings put families of lines into its envelope spectra.
 The same search at frequencies that belong to no part of this bearing says how high such families score in this record.
+Each band has its own: where another part knocks loudly, every frequency scores high, and a fault must score higher.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import NamedTuple
 
 import numpy as np
 
 from .._arrays import Array
-from .combs import HARMONICS, Lines, find_comb
+from .combs import HARMONICS, Lines, find_families
 
 GRID = 160
 LOWEST, HIGHEST = 0.5, (HARMONICS + 0.5) / HARMONICS  # of the lowest and the highest fault: all harmonics are shown
@@ -24,7 +26,7 @@ RELATED = {  # multiples of a fault's frequency, and how many of the shaft's sid
 }
 WIDEST_SHARE = 0.25  # of the shaft's speed: wider tolerances reach a multiple of it from everywhere
 FEWEST = 24  # decoys that tell something
-QUANTILE = 0.97
+QUANTILE = 0.98
 
 
 def decoy_orders(orders: Sequence[float], tolerance: float) -> Array:
@@ -43,16 +45,30 @@ def decoy_orders(orders: Sequence[float], tolerance: float) -> Array:
     return found
 
 
-def decoy_score(every: Sequence[Lines], orders: Sequence[float], shaft: float, tolerance: float) -> float | None:
-    """Return the score that all but a few decoys stay below; None where there are too few to tell."""
-    decoys = decoy_orders(orders, tolerance)
+class Chance(NamedTuple):
+    """What decoys score: usual[level][band], and how far each exceeds that in its best band: leads[decoy]."""
+
+    usual: list[Array]
+    leads: Array
+
+    @property
+    def lead(self) -> float:
+        """By how much all but a few decoys exceed at most what is usual."""
+        return float(np.quantile(self.leads, QUANTILE))
+
+
+def decoy_chance(every: Sequence[Lines], orders: Sequence[float], shaft: float, tolerance: float) -> Chance | None:
+    """Return what decoys usually score in each band, and how far each exceeds that; None where they are too few."""
+    decoys = decoy_orders(orders, tolerance) * shaft
     if len(decoys) < FEWEST:
         return None
-    scores = [best_score(every, order * shaft, tolerance) for order in decoys.tolist()]
-    return float(np.quantile(scores, QUANTILE))
+    scores = [np.stack([_scores(lines, decoy, tolerance) for decoy in decoys.tolist()]) for lines in every]
+    usual = [np.median(level, axis=0) for level in scores]
+    leads = np.hstack([level - middle for level, middle in zip(scores, usual, strict=True)]).max(axis=1)
+    return Chance(usual, leads)
 
 
-def best_score(every: Sequence[Lines], frequency: float, tolerance: float) -> float:
-    """Return the score of the strongest family near a frequency among all bands; 0 where none shows it."""
-    combs = (find_comb(lines, frequency, tolerance) for lines in every)
-    return max((comb.score for comb in combs if comb is not None), default=0.0)
+def _scores(lines: Lines, frequency: float, tolerance: float) -> Array:
+    """Return the score of the strongest family near a frequency in each band; 0 where the bands do not show it."""
+    families = find_families(lines, frequency, tolerance)
+    return np.zeros(len(lines.bands)) if families is None else families.scores

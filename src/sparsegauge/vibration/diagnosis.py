@@ -16,8 +16,8 @@ from ..errors import SpeedWarning
 from .band_map import BandMap, band_map
 from .band_tree import Band, lay_out
 from .bearings import BearingOrders, find_orders
-from .combs import HARMONICS, Comb, Known, Lines, find_comb, find_lines
-from .decoys import decoy_score
+from .combs import HARMONICS, Families, Known, Lines, find_families, find_lines
+from .decoys import Chance, decoy_chance
 from .filters import filter_bank, record_spectrum
 from .quantities import USABLE_WIDTH
 from .record import check_rate, check_record, check_rpm, check_turns
@@ -59,7 +59,7 @@ class Finding:
         Whether the evidence is enough to name the fault.
     score, needed : float
         The sum of log(1 + u) over the harmonics, where noise has lines beyond u with probability exp(-u), and the score
-        that names this fault in this record.
+        that names this fault in this band of this record.
     expected, frequency : float
         The fault's frequency in hertz by geometry and speed, and the one found near it.
     harmonics : list of Harmonic
@@ -68,7 +68,7 @@ class Finding:
         The lines beside the first harmonic, at a distance of the shaft's frequency (the cage's for balls), below (-1)
         and above (+1): an inner race or a ball passes through the load zone.
     band : Band
-        The band in which the harmonics stand out most.
+        The band in which the score exceeds most what other frequencies score in the same band.
     """
 
     fault: str
@@ -143,8 +143,9 @@ def diagnose(x: Any, rate: float, rpm: float, bearing: Any, *, tolerance: float 
     The record's spectrum is flattened and its tones are limited. In each band of a 1/3-binary tree, the spectrum of the
     squared envelope is divided by its local median, and multiples of the shaft's and the mains' frequency are left out.
     A fault is named if four harmonics of its frequency, or those of them that the band shows, together stand out more
-    than noise explains, and more than those of 97 % of the frequencies that belong to no part of the bearing; at least
-    three of them must do so by themselves. The speed must be constant: a `SpeedWarning` says where it plainly is not.
+    than noise explains, and exceed what is usual in their band by more than 98 % of the frequencies that belong to no
+    part of the bearing; at least three of them must stand out by themselves. The speed must be constant: a
+    `SpeedWarning` says where it plainly is not.
 
     Parameters
     ----------
@@ -185,26 +186,25 @@ def diagnose(x: Any, rate: float, rpm: float, bearing: Any, *, tolerance: float 
     shaft = measured.frequency if measured.clear else rpm / 60
     known = {fault: order for fault, order in orders.items() if not math.isnan(order)}
     every = list(_all_lines(samples, rate, {shaft, measured.frequency}, max(known.values()) * shaft))
-    needed = _needed_scores(every, known, shaft, tolerance)
+    chance = _chance(every, known, shaft, tolerance)
     findings = [
         finding
         for fault, order in known.items()
-        if (
-            finding := _find(every, fault, order * shaft, tolerance, needed[fault], _side_spacing(fault, orders, shaft))
-        )
+        if (finding := _find(every, chance, fault, order * shaft, tolerance, _side_spacing(fault, orders, shaft)))
         is not None
     ]
-    findings.sort(key=lambda finding: (not finding.named, -finding.score))
+    findings.sort(key=lambda finding: (not finding.named, finding.needed - finding.score))
     fault = findings[0].fault if findings and findings[0].named else None
     return Diagnosis(fault, findings, orders, rpm, 60 * shaft, rate, samples)
 
 
-def _needed_scores(every: list[Lines], known: dict[str, float], shaft: float, tolerance: float) -> dict[str, float]:
-    """Return the score that names each fault: beyond noise, and beyond what the machine shows at other frequencies."""
+def _chance(every: list[Lines], known: dict[str, float], shaft: float, tolerance: float) -> Chance:
+    """Return what the machine shows at frequencies of no part, or what noise does where there are too few of these."""
     others = [order for fault, order in known.items() if fault != "cage"] or list(known.values())
-    by_decoys = decoy_score(every, others, shaft, tolerance)
-    needed = NAMED_SCORE_ALONE if by_decoys is None else max(NAMED_SCORE, by_decoys)
-    return {fault: max(needed, NAMED_CAGE_SCORE) if fault == "cage" else needed for fault in known}
+    chance = decoy_chance(every, others, shaft, tolerance)
+    if chance is not None:
+        return chance
+    return Chance([np.zeros(len(lines.bands)) for lines in every], np.array([NAMED_SCORE_ALONE]))
 
 
 def _side_spacing(fault: str, orders: BearingOrders, shaft: float) -> float:
@@ -229,31 +229,36 @@ def _all_lines(x: Any, rate: float, speeds: set[float], highest_fault: float) ->
 
 
 def _find(
-    every: list[Lines], fault: str, expected: float, tolerance: float, needed: float, spacing: float
+    every: list[Lines], chance: Chance, fault: str, expected: float, tolerance: float, spacing: float
 ) -> Finding | None:
-    """Return the strongest evidence for one fault among all bands."""
-    best: tuple[Comb, Lines] | None = None
-    for lines in every:
-        comb = find_comb(lines, expected, tolerance)
-        if comb is not None and (best is None or comb.score > best[0].score):
-            best = comb, lines
+    """Return the evidence for one fault in the band where it exceeds most what is usual there."""
+    best: tuple[float, float, Families, Lines, int] | None = None
+    for lines, usual in zip(every, chance.usual, strict=True):
+        families = find_families(lines, expected, tolerance)
+        if families is None:
+            continue
+        leads = families.scores - usual
+        at = int(leads.argmax())
+        if best is None or leads[at] > best[0]:
+            best = float(leads[at]), float(usual[at]), families, lines, at
     if best is None:
         return None
-    comb, lines = best
-    numbers = np.arange(1, len(comb.prominences) + 1)
+    _, usual_score, families, lines, at = best
+    score, fundamental = float(families.scores[at]), float(families.fundamentals[at])
+    prominences = families.prominences[at]
+    needed = max(NAMED_CAGE_SCORE if fault == "cage" else NAMED_SCORE, usual_score + chance.lead)
     harmonics = [
-        Harmonic(int(number), float(number * comb.frequency), float(prominence))
-        for number, prominence in zip(numbers, comb.prominences, strict=True)
+        Harmonic(number, number * fundamental, float(prominence)) for number, prominence in enumerate(prominences, 1)
     ]
-    prominent = int((comb.prominences >= PROMINENT).sum())
-    named = comb.score >= needed and prominent >= FEWEST_PROMINENT
-    sides = _side_bands(lines, comb, spacing) if math.isfinite(spacing) and spacing < comb.frequency else []
-    return Finding(fault, named, comb.score, needed, expected, comb.frequency, harmonics, sides, comb.band)
+    named = score >= needed and int((prominences >= PROMINENT).sum()) >= FEWEST_PROMINENT
+    shown = math.isfinite(spacing) and spacing < fundamental
+    sides = _side_bands(lines, at, fundamental, spacing) if shown else []
+    return Finding(fault, named, score, needed, expected, fundamental, harmonics, sides, lines.bands[at])
 
 
-def _side_bands(lines: Lines, comb: Comb, spacing: float) -> list[Harmonic]:
-    places = np.array([comb.frequency - spacing, comb.frequency + spacing])
-    peaks = lines.peaks(places)[lines.bands.index(comb.band)]
+def _side_bands(lines: Lines, band: int, fundamental: float, spacing: float) -> list[Harmonic]:
+    places = np.array([fundamental - spacing, fundamental + spacing])
     return [
-        Harmonic(number, float(place), float(peak)) for number, place, peak in zip((-1, 1), places, peaks, strict=True)
+        Harmonic(number, float(place), float(peak))
+        for number, place, peak in zip((-1, 1), places, lines.peaks(places)[band], strict=True)
     ]

@@ -7,15 +7,18 @@ from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
+import scipy.fft
 from numpy.typing import NDArray
 
 from .._arrays import Array
 from .._platform.threads import run
 from .band_tree import Band
+from .cascade import cascade
 from .filters import Bank, envelope_spectra, filter_bank
 from .whitening import noise_floor
 
 QUANTITIES = ("envelope spectrum", "envelope", "squared envelope", "samples")
+SMOOTH, KURTOGRAM = FILTERS = ("smooth", "fast kurtogram")
 USABLE_WIDTH = 0.9  # beyond this share of a band's width, its envelope spectrum has next to no noise to compare with
 LEAST_SHARE = 1 / 3  # of the range of the envelope spectrum that a band must be wide enough to show
 FEWEST_LINES = 16  # of an envelope spectrum that is measured
@@ -28,6 +31,7 @@ class BandSetting:
 
     `shaft` is the frequency in hertz at whose multiples lines are left out. With `relative`, an envelope spectrum is
     divided by its own floor: what falls smoothly with the frequency, as with random knocks, is then no sparsity.
+    `filters` are those that the values are measured with.
     """
 
     on: str
@@ -38,14 +42,19 @@ class BandSetting:
     frequencies: tuple[float, float]
     shaft: float | None
     relative: bool = False
+    filters: str = SMOOTH
 
     def measure(self, bank: Bank) -> Array:
         """Return the metric's value in each band of a bank; NaN where it is too narrow."""
         if self.on == "envelope spectrum":
             return self._measure_spectra(bank)
+        return self.measure_samples(bank.values)
+
+    def measure_samples(self, values: NDArray[np.complex128]) -> Array:
+        """Return the metric's value of each row of complex samples."""
         if self.on == "samples":
-            return self.function(np.ascontiguousarray(bank.values.real))
-        squares = bank.squared_envelopes
+            return self.function(np.ascontiguousarray(values.real))
+        squares = values.real**2 + values.imag**2
         return self.function(np.sqrt(squares) if self.on == "envelope" else squares)
 
     def _measure_spectra(self, bank: Bank) -> Array:
@@ -80,9 +89,21 @@ def measure_bands(
     settings: Sequence[BandSetting],
 ) -> Array:
     """Return values[setting, band], for all bands of all groups."""
+    if settings[0].filters == KURTOGRAM:
+        return _measure_cascade(scipy.fft.irfft(spectrum, samples), groups, settings)
 
     def measure_group(group: list[Band]) -> Array:
         bank = filter_bank(spectrum, samples, rate, group)
         return np.stack([setting.measure(bank) for setting in settings])
 
     return np.concatenate(run(measure_group, groups), axis=-1)
+
+
+def _measure_cascade(x: Array, groups: list[list[Band]], settings: Sequence[BandSetting]) -> Array:
+    """Return the same of the tree of the fast kurtogram by its own filters; NaN for the undivided record."""
+    values = np.full((len(settings), sum(map(len, groups))), np.nan)
+    first = {len(group): sum(map(len, groups[:k])) for k, group in enumerate(groups)}
+    for node in cascade(x, len(groups) // 2):
+        rows = [setting.measure_samples(node.values[None]) for setting in settings]
+        values[:, first[node.parts] + node.place] = np.concatenate(rows)
+    return values
