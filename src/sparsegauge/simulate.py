@@ -23,7 +23,7 @@ SIGNS = ("natural", "positive", "random")
 def sparse_signal(
     n: int, nonzeros: int, distribution: str = "normal", *, signs: str = "natural", rng: Any = None
 ) -> Array:
-    """Draw a signal of n coefficients of which so many, at random places, are not zero.
+    """Draw a signal of n coefficients with a given number of non-zeros at random positions.
 
     Parameters
     ----------
@@ -57,7 +57,7 @@ def sparse_signal(
 
 
 def with_signs(values: Array, signs: str, rng: np.random.Generator) -> Array:
-    """Return the values as they are ("natural"), all positive, or with signs by the toss of a coin."""
+    """Return the values unchanged ("natural"), all positive, or with random signs."""
     if signs == "natural":
         return values
     magnitudes: Array = np.abs(values)

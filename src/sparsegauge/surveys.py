@@ -48,7 +48,7 @@ class SurveyRequest:
 
 @dataclass(frozen=True)
 class Survey:
-    """What came out for one record."""
+    """The results for one record."""
 
     file: str
     signal: str | None
@@ -67,7 +67,7 @@ class Survey:
 
     @property
     def verdict(self) -> str:
-        """What an engineer wants to know first."""
+        """The result in a few words, such as "outer fault" or "nothing found"."""
         if self.diagnosis is not None:
             return "nothing found" if self.diagnosis.fault is None else f"{self.diagnosis.fault} fault"
         if self.threshold is None:

@@ -1,4 +1,4 @@
-"""Giving memory back to the system, which a process that goes on for hours should do."""
+"""Return unused memory to the operating system, for processes that run for hours."""
 
 from __future__ import annotations
 

@@ -40,7 +40,7 @@ def replace_file(path: Path, content: str | bytes) -> None:
 
 @contextlib.contextmanager
 def draft_of(path: Path) -> Iterator[Path]:
-    """Give the name of a draft beside `path`; what the block writes there replaces `path` when the block ends.
+    """Yield the path of a draft in the folder of `path`; the draft replaces `path` when the block ends.
 
     The draft is synced before it is moved. If the block fails, the draft is deleted and `path` stays as it was. A
     symbolic link stays a link.

@@ -50,18 +50,22 @@ def bands(
     metric: Annotated[str, typer.Option("--metric", "-m", help="A metric of the catalogue.")] = "gini",
     order: Annotated[float | None, typer.Option("--order", help="The order of S_p, instead of a metric.")] = None,
     on: Annotated[
-        str, typer.Option("--on", help="What is measured: spectrum (of the envelope), envelope, squared or samples.")
+        str,
+        typer.Option(
+            "--on", help="What to measure: spectrum (of the squared envelope), envelope, squared (envelope) or samples."
+        ),
     ] = "spectrum",
     rpm: Annotated[
         float | None, typer.Option("--rpm", help="Revolutions per minute; by default from a number named rpm, if any.")
     ] = None,
     bearing: Annotated[
-        str | None, typer.Option("--bearing", help="Name the fault of this bearing, such as 6205.")
+        str | None, typer.Option("--bearing", help="Diagnose faults of this bearing, such as 6205.")
     ] = None,
     orders: Annotated[
         str | None,
         typer.Option(
-            "--orders", help="Fault frequencies per turn instead: outer, inner, ball, cage, such as 3.585,5.415."
+            "--orders",
+            help="Diagnose by fault frequencies per turn instead: outer, inner, ball, cage, such as 3.585,5.415.",
         ),
     ] = None,
     levels: Annotated[
@@ -74,7 +78,7 @@ def bands(
     level: Annotated[
         float, typer.Option("--level", help="False-alarm level of the best band; 0 leaves the threshold out.")
     ] = 0.01,
-    key: Annotated[str | None, typer.Option("--key", help="The one array, column or channel, by its name.")] = None,
+    key: Annotated[str | None, typer.Option("--key", help="The name of the array, column or channel to read.")] = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print JSON, every digit.")] = False,
     plot: Annotated[Path | None, typer.Option("--plot", help="Draw into this .png, .svg or .html.")] = None,
     strict: Annotated[bool, typer.Option("--strict", help="Stop at the first file that cannot be surveyed.")] = False,

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 PIPE_WIDTH = 120  # columns where there is no terminal to ask
 
 Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="Print nothing unless something fails.")]
-AsJson = Annotated[bool, typer.Option("--json", help="Print JSON instead of words.")]
+AsJson = Annotated[bool, typer.Option("--json", help="Print JSON instead of text.")]
 
 
 def printer() -> Console:

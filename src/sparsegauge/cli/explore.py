@@ -10,12 +10,14 @@ import typer
 
 
 def explore(
-    port: Annotated[int, typer.Option("--port", min=0, max=65535, help="0 for any that is free.")] = 0,
+    port: Annotated[int, typer.Option("--port", min=0, max=65535, help="The port; 0 chooses a free one.")] = 0,
     address: Annotated[
-        str, typer.Option("--address", help="Where to listen; 127.0.0.1 is for this machine alone.")
+        str, typer.Option("--address", help="The address to listen on; 127.0.0.1 is reachable from this machine only.")
     ] = "127.0.0.1",
     browser: Annotated[bool, typer.Option("--browser/--no-browser", help="Open the page in a browser.")] = True,
-    max_upload_mb: Annotated[float, typer.Option("--max-upload-mb", min=0.001, help="The largest file to take.")] = 50,
+    max_upload_mb: Annotated[
+        float, typer.Option("--max-upload-mb", min=0.001, help="The largest file to accept, in MB.")
+    ] = 50,
 ) -> None:
     """Explore a signal on a local page: move the order, compare metrics, watch a recovery converge.
 

@@ -69,13 +69,13 @@ def measure(
         typer.Option(
             "--window",
             metavar="LENGTH",
-            help="Measure windows of so many samples, or of so many seconds, such as 0.5s; files may be huge.",
+            help="Measure windows of this length, in samples, or in seconds such as 0.5s, even of huge files.",
         ),
     ] = None,
     hop: Annotated[
         str | None,
         typer.Option(
-            "--hop", metavar="LENGTH", help="Samples or seconds from a window to the next; half a window by default."
+            "--hop", metavar="LENGTH", help="Samples or seconds from one window to the next; half a window by default."
         ),
     ] = None,
     key: Annotated[
@@ -84,10 +84,14 @@ def measure(
     ] = None,
     parameter: Annotated[
         list[str] | None,
-        typer.Option("--parameter", metavar="NAME=VALUE", help="Of a metric, such as q=3; may be repeated."),
+        typer.Option(
+            "--parameter",
+            metavar="NAME=VALUE",
+            help="A parameter of the metrics that have it, such as q=3; may be repeated.",
+        ),
     ] = None,
     rate: Annotated[
-        float | None, typer.Option("--rate", help="Samples per second, for times in seconds; WAV files say it.")
+        float | None, typer.Option("--rate", help="Samples per second, for times in seconds; WAV files contain it.")
     ] = None,
     nan_policy: Annotated[
         str,

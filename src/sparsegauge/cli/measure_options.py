@@ -1,4 +1,4 @@
-"""Options of `sparsegauge measure` that are more than one word or number, as they are typed."""
+"""Parse the options of `sparsegauge measure` whose values are more than one word or number."""
 
 from __future__ import annotations
 

@@ -28,9 +28,11 @@ class Distribution(StrEnum):
 
 
 def recommend(
-    distribution: Annotated[Distribution, typer.Option("--distribution", help="Of the non-zero coefficients.")],
-    nonzeros: Annotated[int, typer.Option("--nonzeros", min=1, help="How many coefficients are not zero.")],
-    measurements: Annotated[int, typer.Option("--measurements", min=1, help="How many measurements there are.")],
+    distribution: Annotated[
+        Distribution, typer.Option("--distribution", help="The distribution of the non-zero coefficients.")
+    ],
+    nonzeros: Annotated[int, typer.Option("--nonzeros", min=1, help="The number of non-zero coefficients.")],
+    measurements: Annotated[int, typer.Option("--measurements", min=1, help="The number of measurements.")],
     n: Annotated[int, typer.Option("--n", min=2, help="The length of the signal.")] = 100,
     solver: Annotated[str, typer.Option("--solver", help="The solver that the study was made with.")] = "spsa",
     json: AsJson = False,

@@ -34,21 +34,29 @@ class DemoName(StrEnum):
 
 def recover(
     matrix: Annotated[
-        Path | None, typer.Option("--matrix", metavar="A.npy", help="A, one row per measurement: .npy, .csv, .mat, ...")
+        Path | None,
+        typer.Option("--matrix", metavar="A.npy", help="File with A, one row per measurement: .npy, .csv, .mat, ..."),
     ] = None,
     measurements: Annotated[
-        Path | None, typer.Option("--measurements", metavar="y.npy", help="y, as many numbers as A has rows.")
+        Path | None, typer.Option("--measurements", metavar="y.npy", help="File with y, one number per row of A.")
     ] = None,
     output: Annotated[
         Path | None,
-        typer.Option("--output", "-o", metavar="x.npy", help="Where x goes: .npy, .csv or .txt by its ending."),
+        typer.Option("--output", "-o", metavar="x.npy", help="File to write x to: .npy, .csv or .txt."),
     ] = None,
     solver: Annotated[
         str | None,
-        typer.Option("--solver", metavar="NAME", help="As in Python: GDSReweighted, OMP, ...; Portfolio by default."),
+        typer.Option(
+            "--solver",
+            metavar="NAME",
+            help="A solver by its name in Python, such as GDSReweighted or OMP; Portfolio by default.",
+        ),
     ] = None,
     order: Annotated[
-        float | None, typer.Option("--order", metavar="P", help="Of a solver that has one: SPSA, GDSReweighted, ...")
+        float | None,
+        typer.Option(
+            "--order", metavar="P", help="The order of S_p, for solvers that have one: SPSA, GDSReweighted, ..."
+        ),
     ] = None,
     noise: Annotated[
         float | None,
@@ -58,8 +66,8 @@ def recover(
             help="The standard deviation of the noise in y (0: exact); estimated by default.",
         ),
     ] = None,
-    nonnegative: Annotated[bool, typer.Option("--nonnegative", help="x >= 0 is known.")] = False,
-    seed: Annotated[int, typer.Option("--seed", min=0, help="Of everything random.")] = 0,
+    nonnegative: Annotated[bool, typer.Option("--nonnegative", help="Recover under the constraint x >= 0.")] = False,
+    seed: Annotated[int, typer.Option("--seed", min=0, help="The seed of all random numbers.")] = 0,
     demo: Annotated[
         DemoName | None, typer.Option("--demo", help="Compress a real signal, recover it, and plot both.")
     ] = None,

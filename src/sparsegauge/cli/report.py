@@ -33,7 +33,7 @@ def report(
         typer.Option("--paper", help="Show the paper's claims and experiment, and the laws of every metric."),
     ] = False,
     output: Annotated[
-        Path, typer.Option("--output", "-o", help="Where the page goes; an old page there is replaced.")
+        Path, typer.Option("--output", "-o", help="The file to write the page to; an existing file is replaced.")
     ] = Path("report.html"),
     quiet: Quiet = False,
 ) -> None:

@@ -51,7 +51,7 @@ def replace_closed_streams() -> None:
 
 
 def flush_output() -> None:
-    """Write what is left of stdout now, while a failure can still be reported."""
+    """Flush stdout while a failure can still be reported."""
     try:
         sys.stdout.flush()
     except BrokenPipeError:  # the reader has left early, which is no error

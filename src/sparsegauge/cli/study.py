@@ -41,22 +41,37 @@ StoreArgument = Annotated[Path, typer.Argument(metavar="DIR", help="The store of
 
 @study.command(cls=Command, epilog="Example: sparsegauge study run studies/smoke.toml --store smoke")
 def run(
-    plan: Annotated[Path, typer.Argument(metavar="STUDY.toml", help="What to compute; docs/studies.md has the keys.")],
-    store: Annotated[Path, typer.Option("--store", help="The directory of the results, made or continued.")],
+    plan: Annotated[
+        Path, typer.Argument(metavar="STUDY.toml", help="The study file; docs/studies.md explains its keys.")
+    ],
+    store: Annotated[
+        Path,
+        typer.Option(
+            "--store", help="The directory of the results; created if it does not exist, otherwise continued."
+        ),
+    ],
     workers: Annotated[
         int | None,
-        typer.Option("--workers", min=1, help="Threads, or processes of --dask local; by default one a core."),
+        typer.Option(
+            "--workers",
+            min=1,
+            help="The number of threads, or of processes with --dask local; by default one per core.",
+        ),
     ] = None,
     dask: Annotated[
         str | None,
         typer.Option("--dask", metavar="ADDRESS|local", help="Run on this Dask cluster, or start a local one."),
     ] = None,
     retry_failed: Annotated[
-        bool, typer.Option("--retry-failed", help="Try cells again that ended every worker that computed them.")
+        bool,
+        typer.Option(
+            "--retry-failed",
+            help="Try cells again that were marked as failed because every worker died that computed them.",
+        ),
     ] = False,
     quiet: Quiet = False,
 ) -> None:
-    """Compute what the store has not got yet; Ctrl-C stops, and the same command goes on.
+    """Compute the cells that are missing in the store; Ctrl-C stops, and the same command resumes.
 
     Exit codes: 0 finished, 1 stopped by Ctrl-C or finished but for cells that failed, 2 an error.
     """
@@ -78,7 +93,7 @@ def run(
 
 @study.command(cls=Command, epilog="Example: sparsegauge study status smoke")
 def status(store: StoreArgument) -> None:
-    """Tell how far a study is, how fast it goes, which parts of its store are damaged and which cells failed."""
+    """Show the progress and speed of a study, damaged parts of its store, and failed cells."""
     from ..study.store import study_status
 
     found = study_status(store)

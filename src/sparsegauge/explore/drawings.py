@@ -223,7 +223,7 @@ class HistoryDrawing:
             plot.scatter("k", name, color=colour, size=4, source=self.source)
 
     def clear(self, truth: float) -> None:
-        """Begin anew; a dashed line at the sparsity of the truth."""
+        """Clear the chart, and draw a dashed line at the sparsity of the true signal."""
         self.truth.location = self.true_sparsity = truth
         self.show([])
 

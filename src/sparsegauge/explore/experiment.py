@@ -104,7 +104,7 @@ def _reduce(values: Array) -> Array:
 
 
 def set_up(c: Array, *, kept: int, measurements: int, snr: float | None, solver: str, seed: int) -> Trial:
-    """Keep the largest coefficients, take so many Gaussian sums of them, and add noise of that ratio (in dB)."""
+    """Keep the largest coefficients, take Gaussian measurements of them, and add noise (SNR in dB)."""
     truth = np.zeros(c.size)
     largest = np.argsort(-np.abs(c), kind="stable")[:kept]
     truth[largest] = c[largest]

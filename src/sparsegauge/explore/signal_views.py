@@ -43,7 +43,7 @@ def outline(values: Array) -> tuple[Array, Array]:
 
 
 def shrink(values: Array, most: int) -> Array:
-    """Return a picture of at most so many pixels on either side: means over square blocks."""
+    """Return a picture reduced to a largest side length by means over square blocks."""
     block = -(-max(values.shape) // most)
     if block == 1:
         return values

@@ -31,11 +31,11 @@ Metrics = Sequence[str | tuple[str, Mapping[str, float]]]
 
 
 class Accumulator:
-    """Measure signals that come block by block, or that many workers share, as if they were whole.
+    """Measure signals that arrive in blocks, or in parts from several workers, as if they were whole.
 
-    It keeps sums, never the signals. Even orders of `gds` up to 8, the order ``inf`` and every metric that is made of
-    sums agree with the measure of the whole signal to 1e-12, in whatever blocks it comes. Metrics that sort a signal,
-    such as `gini`, are refused.
+    An accumulator keeps sums and never the signals. Even orders of `gds` up to 8, the order ``inf`` and every
+    metric that is a function of sums agree with the measure of the whole signal to 1e-12, in whatever blocks it
+    comes. Metrics that sort a signal, such as `gini`, are refused.
 
     Parameters
     ----------
@@ -188,7 +188,7 @@ class Accumulator:
         self._add(join_all(pieces))
 
     def _all_pieces(self) -> list[Piece]:
-        """Return the sums of everything so far; what waits goes on waiting, so that looking changes nothing."""
+        """Return the sums of all blocks so far, without changing the state of the accumulator."""
         waiting = self._collect(np.concatenate(self._waiting, axis=1)) if self._waiting else []
         return [*(piece for _, piece in self._pieces), *waiting]
 

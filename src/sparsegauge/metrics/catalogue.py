@@ -25,7 +25,7 @@ FAMILIES = ("gds", "penalties", "norms", "gini_family", "entropies", "inequality
 
 
 def _squeezed(name: str) -> str:
-    """Return what is left of a name when case, spaces, hyphens, slashes and underscores do not matter."""
+    """Return a name without the differences that a look-up ignores: case, spaces, hyphens, slashes, underscores."""
     name = name.strip().casefold().replace("−", "-").replace("'", "prime").replace("′", "prime")
     if name.startswith("-"):
         name = "neg" + name
@@ -137,11 +137,11 @@ def metric(
     bounds: tuple[float, float] = (-math.inf, math.inf),
     no_standard_error: str | Callable[..., str] = "",
 ) -> Callable[[Kernel], MetricFunction]:
-    r"""Make a metric of a formula of row statistics, and register it.
+    r"""Turn a formula of row statistics into a metric, and register it.
 
     The decorated function takes the statistics of the signals (`Rows`) and the metric's parameters, and returns one
     value per signal. Its name is the metric's name. What the decorator returns is the public function, which takes
-    arrays: axes, NaN, masked and sparse arrays, and signals of zeros are dealt with. The metric is then known to
+    arrays: it handles axes, NaN, masked and sparse arrays, and signals of zeros. The metric is then known to
     `METRICS`, `measure`, `audit`, the solver `SPSA`, the command line, the report and the interactive page.
 
     Parameters

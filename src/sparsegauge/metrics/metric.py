@@ -75,7 +75,7 @@ class MetricFunction(Protocol):
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Metric:
-    """A sparsity metric, with everything that one has to know about it. Calling it measures an array.
+    """A sparsity metric with all facts about it. Calling the object measures an array.
 
     Metrics are made by the decorator `metric`, and looked up in `METRICS`.
 

@@ -158,7 +158,7 @@ class Room(NamedTuple):
 
     @classmethod
     def of(cls, problem: Problem, most: int, sketches: int = SKETCHES) -> Room:
-        """Return room for at most so many columns."""
+        """Return working memory for at most the given number of columns."""
         chosen, (x, distance) = np.empty(most, np.int64), np.empty((2, most))
         square, sketch = np.empty(problem.n), np.empty((sketches, problem.n))
         kernel = kernels.PursuitRoom(problem.m, chosen, x, distance, square, sketch)

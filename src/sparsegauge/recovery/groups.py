@@ -55,7 +55,7 @@ class Groups:
         return np.concatenate([self.members[group] for group in chosen])
 
     def leading(self, order: Indices, most: int) -> Indices:
-        """Return the first groups of an order that have at most so many coefficients together."""
+        """Return the first groups of an order that together have at most the given number of coefficients."""
         return order[: int(np.searchsorted(np.cumsum(self.sizes[order]), most, side="right"))]
 
     def of_columns(self, columns: Indices) -> Indices:

@@ -160,7 +160,7 @@ class JointExactSearch:
         return np.asarray(EXACT * np.linalg.norm(self.scaled, axis=0))
 
     def run(self, rng: np.random.Generator, most: int) -> NDArray[Any] | None:
-        """Return an exact solution with fewer non-zero rows than equations, or None after so many runs in all."""
+        """Return an exact solution with fewer non-zero rows than equations, or None after the given number of runs."""
         rank, n = self.B.shape
         if not self.is_consistent or self.r >= rank:
             return None

@@ -89,7 +89,7 @@ def trade_off(
     rng: Any = None,
     callback: Callback | None = None,
 ) -> TradeOff:
-    """Trace the front of sparsity against residual, and its knee, where the noise is not known.
+    """Compute the trade-off between sparsity and residual, and its knee, for measurements with unknown noise.
 
     Parameters
     ----------
@@ -142,7 +142,7 @@ class _Search:
         self.least = problem.residual(problem.reduced.least_norm()) if exact else 0.0
 
     def front(self, points: int, least: float) -> TradeOff:
-        """Return a front of so many points, one of them where the others suggest it."""
+        """Return a front of the given number of points, one of them placed where the others suggest the knee."""
         problem = self.problem
         largest = problem.residual(self.solutions[0])
         smallest = max(least * problem.scale, problem.misfit * HONOURED, 2 * self.least)

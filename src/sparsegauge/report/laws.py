@@ -85,7 +85,7 @@ class Laws:
 
     @functools.cached_property
     def hidden(self) -> tuple[Criterion, ...]:
-        """The criteria that every metric violates, which tell no metric from another."""
+        """The criteria that every metric violates, which therefore do not distinguish metrics."""
         rows = [subject.cells for group in self.groups.values() for subject in group]
         broken = [all(row[k].verdict.status == "violated" for row in rows) for k in range(len(self.criteria))]
         return tuple(criterion for criterion, all_break in zip(self.criteria, broken, strict=True) if all_break)

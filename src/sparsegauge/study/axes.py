@@ -197,7 +197,7 @@ class Cell:
 
 @dataclass(frozen=True)
 class Grid:
-    """Every combination of the values of some axes, so many trials of each."""
+    """Every combination of the values of the axes, with the same number of trials for each."""
 
     axes: tuple[Axis, ...]
     repeats: int

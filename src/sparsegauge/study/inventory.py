@@ -72,7 +72,7 @@ class Sessions:
 
 @dataclass(frozen=True)
 class Inspected:
-    """The parts of one place of a store, after a look at their footers.
+    """The parts in one directory of a store, as described by their footers.
 
     Parameters
     ----------

@@ -25,7 +25,7 @@ DEFAULT_SOLVER = "Portfolio"
 
 @dataclass(frozen=True)
 class Recommendation:
-    """An order, and what speaks for it.
+    """A recommended order, with its expected error and the orders that are nearly as good.
 
     `expected_mse` is the mean squared error that the order is expected to have, and `standard_error` that of this
     mean; both are in squares of the signal's own units, the non-zeros being ones, U(0, 1), N(0, 1) or Exp(1).
@@ -158,7 +158,7 @@ def _say(choice: Choices) -> list[str]:
 
 
 def _compare(default: float, success: Array) -> list[str]:
-    """Say how many of such signals the default solver recovers, beside the solver of the table at its best order."""
+    """State how many such signals the default solver recovers, and how many the table's solver at its best order."""
     if math.isnan(default):
         return ["`recover` without a solver was not tried on such signals"]
     best = f"{100 * success.max():.0f} %"

@@ -37,7 +37,7 @@ NUMERIC_AXES = ("nonzeros", "measurements", "noise_db", "orders")
 
 @dataclass(frozen=True, kw_only=True)
 class Study:
-    """A grid of recoveries: every combination of the values of its axes, so many times over.
+    """A grid of recoveries: every combination of the values of its axes, repeated with different signals.
 
     Parameters
     ----------
@@ -196,7 +196,7 @@ class Study:
 
     @classmethod
     def from_dict(cls, keys: Mapping[str, Any], *, folder: str = "") -> Study:
-        """Return the same from the keys of such a file."""
+        """Return a study from the keys of a study file."""
         fields = {field.name: field for field in dataclasses.fields(cls) if field.name != "folder"}
         unknown = [key for key in keys if key not in fields and key != "solvers"]
         if unknown:

@@ -88,7 +88,7 @@ def run_study(
     progress: Report | None = None,
     retry_failed: bool = False,
 ) -> Progress:
-    """Compute what the store has not got yet.
+    """Compute the cells of a study that are missing in its store.
 
     Parameters
     ----------

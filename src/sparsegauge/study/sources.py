@@ -27,7 +27,7 @@ Draw = Callable[[int, int, np.random.Generator], Any]
 
 
 class Source(NamedTuple):
-    """Real data, and the basis that they are looked at in."""
+    """Real data, and the basis in which they are represented."""
 
     load: Callable[[], Array]  # (pieces, samples) or (pieces, rows, columns)
     transform: Callable[[Array], Array]
@@ -132,7 +132,7 @@ def check_source(name: Any, n: int, folder: Path) -> None:
 
 
 def draw_signal(name: str, n: int, nonzeros: int, *, signs: str, rng: np.random.Generator, folder: str = "") -> Array:
-    """Return one signal of n coefficients, of which at most so many are not zero."""
+    """Return one signal of n coefficients with at most the given number of non-zeros."""
     source = find_source(name, Path(folder))
     if source is None:
         return sparse_signal(n, nonzeros, name, signs=signs, rng=rng)

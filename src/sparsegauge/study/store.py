@@ -73,7 +73,7 @@ class Progress:
 
     @property
     def seconds_left(self) -> float:
-        """At the present rate; nan where there is none yet."""
+        """The seconds that remain at the present rate; nan before the first cell."""
         if self.done == self.total:
             return 0.0
         return (self.total - self.done) / self.rate if self.rate > 0 else float("nan")

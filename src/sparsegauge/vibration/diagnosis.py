@@ -138,7 +138,7 @@ class Diagnosis:
 
 
 def diagnose(x: Any, rate: float, rpm: float, bearing: Any, *, tolerance: float = 0.01) -> Diagnosis:
-    """Tell which part of a bearing is damaged, or that nothing was found.
+    """Diagnose which part of a bearing is damaged, if any.
 
     The record's spectrum is flattened and its tones are limited. In each band of a 1/3-binary tree, the spectrum of the
     squared envelope is divided by its local median, and multiples of the shaft's and the mains' frequency are left out.

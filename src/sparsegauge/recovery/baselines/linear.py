@@ -31,7 +31,7 @@ def whole_line(n: int) -> Bounds:
 
 @dataclass(frozen=True, kw_only=True)
 class MinimumNorm(Solver):
-    """argmin |x|_2 subject to A x = y (or |A x - y| <= noise): what sparsity has to beat.
+    """argmin |x|_2 subject to A x = y (or |A x - y| <= noise): the reference without sparsity.
 
     Works matrix-free (LSMR, at most `max_iterations` steps per solve) and for complex systems. Within bounds, where A
     is written out, it is a least distance program (Lawson and Hanson, 1974). The callback sees the result only.
