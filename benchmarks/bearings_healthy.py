@@ -21,7 +21,7 @@ from typing import NamedTuple  # noqa: E402
 import numpy as np  # noqa: E402
 
 import sparsegauge as sg  # noqa: E402
-from sparsegauge.vibration.simulated import add_knocks  # noqa: E402
+from sparsegauge.vibration.bearing_records import add_knocks  # noqa: E402
 
 SECONDS = 10.0
 BEARINGS = ("6205", "6203")

@@ -20,7 +20,7 @@ import numpy as np  # noqa: E402
 from scipy import stats  # noqa: E402
 
 import sparsegauge as sg  # noqa: E402
-from sparsegauge.vibration.simulated import SimulatedRecord, add_knocks  # noqa: E402
+from sparsegauge.vibration.bearing_records import SimulatedRecord, add_knocks  # noqa: E402
 
 RPM, BEARING = 1797.0, "6205"
 LEVELS = 4  # the narrowest band is 1/16 of the range

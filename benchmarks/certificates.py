@@ -67,7 +67,7 @@ def tried(number: int) -> Trial:
 
 
 def table(trials: list[Trial], key: str, heading: str) -> list[str]:
-    """One line a value of `key`; what is certified and not right would be false."""
+    """One line per value of `key`; what is certified and not right would be false."""
     counts = {str(getattr(t, key)): Counter[str]() for t in trials}
     for t in trials:
         count = counts[str(getattr(t, key))]

@@ -13,7 +13,7 @@ import time
 from pathlib import Path
 
 for name in ("OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS"):
-    os.environ.setdefault(name, "1")  # one core a problem; set before NumPy is loaded
+    os.environ.setdefault(name, "1")  # one core per problem; set before NumPy is loaded
 
 import matplotlib as mpl  # noqa: E402
 import numpy as np  # noqa: E402
@@ -84,7 +84,7 @@ def oracle(A: np.ndarray, x: np.ndarray, y: np.ndarray) -> np.ndarray:
 
 
 def measure(trials: int) -> tuple[Errors, dict[str, float]]:
-    """Relative errors, and seconds a problem."""
+    """Relative errors, and seconds per problem."""
     errors: Errors = {}
     seconds = dict.fromkeys(SOLVERS, 0.0)
     warm = Problem.of(*draw("normal", 10, 20, 0)[::2], noise=0.1)

@@ -14,7 +14,7 @@ from __future__ import annotations
 import os
 
 for name in ("OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS", "MKL_NUM_THREADS"):
-    os.environ.setdefault(name, "1")  # one core a problem; set before NumPy is loaded
+    os.environ.setdefault(name, "1")  # one core per problem; set before NumPy is loaded
 
 import argparse  # noqa: E402
 import csv  # noqa: E402

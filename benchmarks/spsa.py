@@ -4,7 +4,7 @@ The yardsticks, measured in between: numpy.sort of a row of a 20,000 x 100 batch
 minimizeSPSA on the same objective written in NumPy, once by the shortest formula that its order has and once by the
 definition, which serves every order. noisyopt knows box bounds and no equations, so that it is given the
 constraint as one has to give it: the objective projects its argument onto A x = y before it measures (two products
-with the orthonormal rows a call), and the caller projects the result. Its iterates then differ from ours by what the
+with the orthonormal rows per call), and the caller projects the result. Its iterates then differ from ours by what the
 projection takes away, which no evaluation sees.
 """
 

@@ -11,7 +11,7 @@ from sparsegauge.plots.order_maps import error_maps, success_maps, uncertainty_m
 from sparsegauge.plots.study_figures import save_figure
 from sparsegauge.study.summary import Summary, put_together, shipped
 
-SCALE, COLOURS = 0.77, 128  # 100 dots an inch, and a palette: a third of the size
+SCALE, COLOURS = 0.77, 128  # 100 dots per inch, and a palette: a third of the size
 CELLS = {"nonzeros": [10, 20, 40], "measurements": list(range(10, 100, 10))}
 
 

@@ -52,7 +52,7 @@ def draw_number(axes: Axes) -> None:
 
 
 def draw_recovery(axes: Axes) -> None:
-    """An electrocardiogram from a quarter as many random sums: the original, and what came back."""
+    """An electrocardiogram from a quarter as many random sums: the original, and what was recovered."""
     sums = ecg_sums(0)
     found = sums.synthesis @ sums.sparsest().x
     error = 100 * np.linalg.norm(found - sums.truth) / np.linalg.norm(sums.truth)

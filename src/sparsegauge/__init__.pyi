@@ -14,7 +14,7 @@ from .criteria.claims import PaperAudit as PaperAudit
 from .criteria.counterexample import verify as verify
 from .criteria.criterion import Criterion as Criterion
 from .criteria.definitions import CRITERIA as CRITERIA
-from .criteria.stored import stored_audits as stored_audits
+from .criteria.shipped_audits import stored_audits as stored_audits
 from .errors import CellFailed as CellFailed
 from .errors import InvalidInput as InvalidInput
 from .errors import MissingExtra as MissingExtra
@@ -39,8 +39,8 @@ from .metrics.gds import gds_gradient as gds_gradient
 from .metrics.gds import gds_profile as gds_profile
 from .metrics.metric import Metric as Metric
 from .metrics.metric import Options, Values
+from .metrics.metric_table import MetricTable as MetricTable
 from .metrics.statistics import Rows as Rows
-from .metrics.table import MetricTable as MetricTable
 from .normalise import CoefficientNormaliser as CoefficientNormaliser
 from .normalise import normalised_gds as normalised_gds
 from .paper import audit_paper as audit_paper
@@ -89,11 +89,11 @@ from .study.tables import load_study as load_study
 from .study.tables import study_dataset as study_dataset
 from .vibration.band_map import BandMap as BandMap
 from .vibration.band_map import band_map as band_map
+from .vibration.bearing_records import bearing_record as bearing_record
 from .vibration.bearings import BEARINGS as BEARINGS
 from .vibration.bearings import bearing_orders as bearing_orders
 from .vibration.diagnosis import Diagnosis as Diagnosis
 from .vibration.diagnosis import diagnose as diagnose
-from .vibration.simulated import bearing_record as bearing_record
 
 __version__: str
 

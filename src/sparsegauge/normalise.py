@@ -15,7 +15,7 @@ from sklearn.utils.validation import check_array, check_is_fitted, validate_data
 
 from ._arrays import Array, Indices, is_sparse
 from .errors import InvalidInput
-from .metrics.coefficient_moments import Moments, affine, is_constant, merge, moments_of
+from .metrics.coefficient_moments import CoefficientMoments, affine, is_constant, merge, moments_of
 from .metrics.gds import gds
 
 TABLE = {"dtype": np.float64, "ensure_all_finite": "allow-nan"}  # what scikit-learn is to make of X
@@ -89,7 +89,7 @@ class CoefficientNormaliser(OneToOneFeatureMixin, TransformerMixin, BaseEstimato
     scale_: Array
     n_samples_seen_: int | Indices
     n_features_in_: int
-    _moments: Moments
+    _moments: CoefficientMoments
 
     def __init__(self, *, copy: bool = True) -> None:
         """Keep the option; it is checked when fitting."""
@@ -189,7 +189,7 @@ class CoefficientNormaliser(OneToOneFeatureMixin, TransformerMixin, BaseEstimato
             x: Array = validate_data(self, X, reset=reset, **TABLE, **options)
         return x
 
-    def _keep(self, moments: Moments) -> None:
+    def _keep(self, moments: CoefficientMoments) -> None:
         self._moments = moments
         mean, deviation, unit = affine(moments)
         with np.errstate(over="ignore", under="ignore"):

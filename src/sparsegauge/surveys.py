@@ -17,7 +17,7 @@ from .io import Contents, name_argument, open_file, opened
 from .vibration.band_map import BandMap, band_map
 from .vibration.bearings import FAULTS, BearingOrders, find_orders
 from .vibration.diagnosis import Diagnosis, diagnose
-from .vibration.threshold import Threshold
+from .vibration.significance import Threshold
 
 RATE_NAMES = ("rate", "fs", "samplerate", "samplingrate", "samplingfrequency")
 SPEED_NAMES = ("rpm",)

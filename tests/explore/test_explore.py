@@ -183,7 +183,7 @@ def test_noise_has_the_ratio_asked_for():
 
 
 def test_a_run_collects_its_iterates_and_finds_the_signal():
-    run = recovery_run.Run(trial_of())
+    run = recovery_run.RecoveryRun(trial_of())
     run.start()
     run.join(DEADLINE)
     assert run.over
@@ -194,7 +194,7 @@ def test_a_run_collects_its_iterates_and_finds_the_signal():
 
 
 def test_runs_reproduce():
-    runs = [recovery_run.Run(trial_of(snr=30.0, solver="SPSA (the paper)")) for _ in range(2)]
+    runs = [recovery_run.RecoveryRun(trial_of(snr=30.0, solver="SPSA (the paper)")) for _ in range(2)]
     for run in runs:
         run.work()
     assert (runs[0].result.x == runs[1].result.x).all()
@@ -202,7 +202,7 @@ def test_runs_reproduce():
 
 
 def test_a_run_can_be_stopped():
-    run = recovery_run.Run(trial_of())
+    run = recovery_run.RecoveryRun(trial_of())
     run.stop()
     run.work()
     assert len(run.frames) == 1
@@ -214,7 +214,7 @@ def test_a_solver_that_fails_leaves_a_sentence(monkeypatch):
         raise RuntimeError("first\nsecond")
 
     monkeypatch.setattr(recovery_run, "recover_signal", refuse)
-    run = recovery_run.Run(trial_of())
+    run = recovery_run.RecoveryRun(trial_of())
     run.work()
     assert run.failure == "first second"
     assert run.over
@@ -246,7 +246,7 @@ class Overlapping:
         return "found"
 
     def start(self):
-        runs = [recovery_run.Run(trial_of(seed=seed)) for seed in (0, 1)]
+        runs = [recovery_run.RecoveryRun(trial_of(seed=seed)) for seed in (0, 1)]
         threads = [threading.Thread(target=run.work) for run in runs]
         for thread, inside in zip(threads, self.inside, strict=True):
             thread.start()

@@ -171,14 +171,14 @@ def hostile(monkeypatch):
 
 
 def started(solver):
-    run = recovery_run.Run(trial(solver))
+    run = recovery_run.RecoveryRun(trial(solver))
     run.start()
     wait_until(lambda: run.frames or solver == "Stuck", "the first iterate")
     return run
 
 
 def test_an_endless_recovery_does_not_stop_another_and_ends_when_it_is_told(hostile):
-    endless, other = started("Forever"), recovery_run.Run(trial(seed=2))
+    endless, other = started("Forever"), recovery_run.RecoveryRun(trial(seed=2))
     other.start()
     other.join(120)
     assert other.result is not None
@@ -205,7 +205,7 @@ def test_a_recovery_is_stopped_after_its_time(hostile, monkeypatch):
     run = started("Stuck")
     run.join(120)
     assert run.failure == "it was stopped before it had a result"
-    run = recovery_run.Run(trial("Forever"))
+    run = recovery_run.RecoveryRun(trial("Forever"))
     run.work()
     assert run.over
 
@@ -224,7 +224,8 @@ def test_recoveries_end_with_a_server_that_was_killed(tmp_path):
         "import test_explore_endurance as t\nfrom sparsegauge.explore import experiment, recovery_run\n"
         "import multiprocessing\n"
         "if __name__ == '__main__':\n"
-        "    experiment.SOLVERS['Stuck'] = t._Stuck\n    run = recovery_run.Run(t.trial('Stuck')); run.start()\n"
+        "    experiment.SOLVERS['Stuck'] = t._Stuck\n"
+        "    run = recovery_run.RecoveryRun(t.trial('Stuck')); run.start()\n"
         "    while not multiprocessing.active_children(): time.sleep(0.01)\n"
         "    print(multiprocessing.active_children()[0].pid, flush=True)\n    time.sleep(600)\n"
     )
@@ -248,7 +249,7 @@ def is_alive(pid):
 
 
 def seconds_of_a_recovery():
-    run = recovery_run.Run(trial(seed=2))
+    run = recovery_run.RecoveryRun(trial(seed=2))
     began = time.perf_counter()
     run.start()
     run.join(120)

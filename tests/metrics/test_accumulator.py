@@ -11,8 +11,8 @@ from scipy import sparse
 
 import sparsegauge as sg
 from sparsegauge.metrics import accumulator as module
+from sparsegauge.metrics.accumulated_rows import metrics_made_of_sums
 from sparsegauge.metrics.double_double import Pair, difference, of
-from sparsegauge.metrics.streamed import metrics_made_of_sums
 
 EXACT = 1e-12
 NOTHING = 1e-40  # of equal coefficients, whose differences are roundings

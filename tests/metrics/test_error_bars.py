@@ -15,7 +15,7 @@ import sparsegauge as sg
 from sparsegauge._arrays import as_signals
 from sparsegauge.metrics._slopes import distance_sums
 from sparsegauge.metrics.catalogue import METRICS
-from sparsegauge.metrics.contributions import Estimate
+from sparsegauge.metrics.contributions import ErrorEstimator
 from sparsegauge.metrics.perturbed import PerturbedRows
 from sparsegauge.metrics.scales import LINEAR, Scale
 from sparsegauge.metrics.weight_tables import WeightTable
@@ -48,7 +48,7 @@ def influence_by_weights(x, name, parameters, step=1e-4):
 def influence(x, name, **parameters):
     """Return the contributions of the coefficients as the library has them, which add up to zero."""
     signals = as_signals(x, axis=-1)
-    (one,) = Estimate(name, "infinitesimal", None, None, None, parameters).contributions(signals, LINEAR)
+    (one,) = ErrorEstimator(name, "infinitesimal", None, None, None, parameters).contributions(signals, LINEAR)
     return one.terms
 
 

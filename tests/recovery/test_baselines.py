@@ -12,7 +12,7 @@ from scipy.optimize import linprog, minimize
 from scipy.sparse.linalg import aslinearoperator
 from threadpoolctl import threadpool_limits
 
-from sparsegauge._arrays import systems
+from sparsegauge._arrays import equations
 from sparsegauge.errors import InvalidInput
 from sparsegauge.recovery.baselines import (
     IRLS,
@@ -498,7 +498,7 @@ def test_matrix_free_systems(solver, noise, kind, monkeypatch):
     A, _, y = drawn() if kind == "real" else drawn_complex()
     y = noisy(y, noise)
     want = solved(solver, A, y, noise=noise)
-    monkeypatch.setattr(systems, "LARGEST_MATRIX", 10)
+    monkeypatch.setattr(equations, "LARGEST_MATRIX", 10)
     problem = Problem.of(aslinearoperator(A), y, noise=noise)
     assert problem.system.matrix is None
     answer = solver.solve(problem, np.random.default_rng(0))
@@ -546,7 +546,7 @@ def test_complex_systems_are_refused(solver):
 
 @named(MATRIX_ONLY)
 def test_systems_too_large_to_write_out_are_refused(solver, monkeypatch):
-    monkeypatch.setattr(systems, "LARGEST_MATRIX", 10)
+    monkeypatch.setattr(equations, "LARGEST_MATRIX", 10)
     A, _, y = drawn()
     for noise in (0.0, 0.1):
         assert "too large to write out" in refusal(solver, aslinearoperator(A), y, noise=noise)
@@ -561,7 +561,7 @@ def test_bounds_are_refused(solver):
 def test_half_kept_bounds_are_refused(monkeypatch):
     A, _, y = drawn()
     assert "BasisPursuit" in refusal(Lasso(), A, y, bounds=(-1, 1))
-    monkeypatch.setattr(systems, "LARGEST_MATRIX", 10)
+    monkeypatch.setattr(equations, "LARGEST_MATRIX", 10)
     with pytest.raises(InvalidInput, match="where A is an operator"):
         solved(MinimumNorm(), aslinearoperator(A), y, bounds=(0, None))
 
@@ -671,7 +671,7 @@ def test_bounds_that_exclude_zero(solver):
 
 @named(MATRIX_FREE)
 def test_an_operator_of_zeros(solver, monkeypatch):
-    monkeypatch.setattr(systems, "LARGEST_MATRIX", 0)
+    monkeypatch.setattr(equations, "LARGEST_MATRIX", 0)
     for noise in (0.0, 1e-3):
         answer = solved(solver, aslinearoperator(np.zeros((5, 9))), np.ones(5), noise=noise)
         assert not answer.x.any()

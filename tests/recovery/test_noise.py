@@ -8,7 +8,7 @@ from threadpoolctl import threadpool_limits
 
 import sparsegauge as sg
 from sparsegauge import trade_off
-from sparsegauge._arrays.systems import noise_norm
+from sparsegauge._arrays.equations import noise_norm
 from sparsegauge.recovery import portfolio, spike_slab
 from sparsegauge.recovery.noisy import prune
 from sparsegauge.recovery.portfolio import WELLS

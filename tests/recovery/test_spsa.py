@@ -10,7 +10,7 @@ from scipy.sparse.linalg import aslinearoperator
 
 import sparsegauge as sg
 from naive_walks import literal_walk
-from sparsegauge._arrays import systems
+from sparsegauge._arrays import equations
 from sparsegauge._compiled import available_variants
 from sparsegauge._compiled import recover as kernels
 from sparsegauge.recovery.problem import Problem
@@ -240,7 +240,7 @@ def test_what_is_not_declared_is_refused(monkeypatch):
     A, y, _ = draw()
     with pytest.raises(sg.InvalidInput, match=r"SPSA cannot solve complex systems; .*GDSAscent.* can"):
         solved(A + 0j, y)
-    monkeypatch.setattr(systems, "LARGEST_MATRIX", 10)
+    monkeypatch.setattr(equations, "LARGEST_MATRIX", 10)
     with pytest.raises(sg.InvalidInput, match=r"SPSA cannot use an operator .*GDSAscent.* can"):
         solved(aslinearoperator(A), y)
 

@@ -20,7 +20,7 @@ from jinja2 import ChoiceLoader, DictLoader
 
 import sparsegauge as sg
 from report_example import example_summary, small_picture
-from sparsegauge.criteria.stored import stored_audits
+from sparsegauge.criteria.shipped_audits import stored_audits
 from sparsegauge.plots import charts, svg
 from sparsegauge.profiles import ORDERS, Decay
 from sparsegauge.report import comparisons

@@ -327,7 +327,7 @@ def test_run_status_export(command, tmp_path):
     assert code == 0
     assert f"results/{part.name} is damaged" in out
     assert "not running" in out
-    assert " a second, " in out
+    assert " per second, " in out
     code, _, err = command("run", SMOKE, "--store", store)
     assert code == 0
     assert part.name in err

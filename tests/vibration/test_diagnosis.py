@@ -8,10 +8,10 @@ import pytest
 
 import sparsegauge as sg
 from sparsegauge.vibration.band_tree import Band
+from sparsegauge.vibration.bearing_records import add_knocks
 from sparsegauge.vibration.bearings import find_orders
 from sparsegauge.vibration.combs import HARMONICS, Lines, find_comb
 from sparsegauge.vibration.decoys import decoy_chance, decoy_orders
-from sparsegauge.vibration.simulated import add_knocks
 
 
 def test_the_orders_of_a_6205_are_those_that_are_published():

@@ -24,11 +24,11 @@ from .explore import explore
 from .measure import EPILOG as MEASURE_EXAMPLES
 from .measure import measure
 from .metrics import metrics
+from .pipes import flush_output, replace_closed_streams
 from .plain_flags import Command, Group
 from .recommend import recommend
 from .recover import recover
 from .report import report
-from .streams import flush_output, replace_closed_streams
 from .study import study
 
 INTERRUPTED = 130  # as shells have it: 128 and the number of SIGINT

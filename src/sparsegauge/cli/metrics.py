@@ -32,7 +32,7 @@ def metrics(
 
 def _describe(metric: Metric) -> dict[str, Any]:
     """Return the facts about one metric at its default parameters."""
-    from ..criteria.stored import stored_audit
+    from ..criteria.shipped_audits import stored_audit
 
     verdicts = stored_audit(metric.name).laws.values()
     by_status = {

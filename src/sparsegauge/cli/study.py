@@ -169,11 +169,11 @@ def _bar(quiet: bool) -> Iterator[Any]:
 
 
 def _line(status: StudyProgress) -> str:
-    """Return a line such as "1,200 of 2,376,000 (0.1 %), 220 a second, 3 h 0 min left"."""
+    """Return a line such as "1,200 of 2,376,000 (0.1 %), 220 per second, 3 h 0 min left"."""
     share = math.floor(1000 * status.done / status.total) / 10  # 100 % is all of it
     words = [f"{status.done:,} of {status.total:,} ({share:g} %)"]
     if status.done < status.total:
-        words += [f"{status.rate:,.3g} a second", f"{_duration(status.seconds_left)} left"] if status.rate > 0 else []
+        words += [f"{status.rate:,.3g} per second", f"{_duration(status.seconds_left)} left"] if status.rate > 0 else []
         words += [] if status.running else ["not running"]
     if status.failed:
         words.append(f"{len(status.failed)} cell{'s' if len(status.failed) > 1 else ''} failed")

@@ -180,11 +180,11 @@ class CallableSubject:
             self._remembered.append((row.copy(), value))
 
     def same(self, one: Signal, other: Signal) -> bool:
-        """Return None: nothing formal is known of a callable."""
+        """Return False: no formula is known of a callable."""
         return False
 
     def screen(self, signals: Sequence[Signal]) -> Array:
-        """Return float64 values, one by one; nan where there is none."""
+        """Return the float64 values of several signals; nan where there is none."""
         return np.array([self.weighted(c) for c in signals])
 
     def weighted(self, c: Pairs) -> float:

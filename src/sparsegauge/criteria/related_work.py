@@ -10,7 +10,7 @@ from .claims import Claim, require_evidence
 from .counterexample import verify
 from .definitions import CRITERIA
 from .proofs import proof
-from .stored import stored_audit
+from .shipped_audits import stored_audit
 
 LAWS = tuple(key for key, criterion in CRITERIA.items() if criterion.variant_of is None)
 

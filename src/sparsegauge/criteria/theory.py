@@ -12,8 +12,8 @@ from .claims import Claim, require_evidence
 from .counterexample import verify
 from .definitions import CRITERIA
 from .related_work import claims_about_related_work
+from .shipped_audits import stored_audit, stored_audits
 from .slips import claims_about_counts, claims_about_normalised_data, claims_about_proofs
-from .stored import stored_audit, stored_audits
 
 
 def claims_about_theory() -> list[Claim]:

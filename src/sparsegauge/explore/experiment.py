@@ -61,7 +61,7 @@ class Frame:
 
 
 @dataclass(frozen=True)
-class Piece:
+class ScaledPiece:
     """What a trial measures: coefficients scaled to 1 at the largest, and the way back to the samples."""
 
     coefficients: Array
@@ -79,7 +79,7 @@ class Piece:
         return values.reshape(self.shape)
 
 
-def piece(values: Array, representation: str) -> Piece:
+def piece(values: Array, representation: str) -> ScaledPiece:
     """Return the beginning of a signal, or a picture reduced to a few pixels, in a representation."""
     cut = _reduce(values) if values.ndim == 2 else values[:LONGEST]
     if not cut.any():
@@ -90,7 +90,7 @@ def piece(values: Array, representation: str) -> Piece:
     scale = float(np.abs(c).max())
     whole = representation != "wavelet"  # which needs even lengths
     shape = cut.shape if whole else tuple(length - length % 2 for length in cut.shape)
-    return Piece(np.asarray(c / scale), scale, shape, representation)
+    return ScaledPiece(np.asarray(c / scale), scale, shape, representation)
 
 
 def _reduce(values: Array) -> Array:

@@ -152,7 +152,7 @@ def reading(order: float, sparsity: float, standing: float, n: int, raised: floa
 
 
 def outcome(result: Recovery, last: Frame, solver: str) -> str:
-    """Return what came of a recovery."""
+    """Return the result of a recovery in words."""
     yes = "yes: this is the signal that was measured" if result.certified else "no"
     facts = {
         "Relative error": f'<span class="error" data-value="{last.error!r}">{last.error:.2e}</span>',

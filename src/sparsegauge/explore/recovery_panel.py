@@ -15,9 +15,9 @@ import panel_material_ui as pmui
 from ..errors import InvalidInput
 from ..metrics.gds import gds
 from . import drawings, layout
-from .experiment import ORDER, SOLVERS, Frame, Piece, Trial, piece, set_up
+from .experiment import ORDER, SOLVERS, Frame, ScaledPiece, Trial, piece, set_up
 from .model import Signal
-from .recovery_run import Run
+from .recovery_run import RecoveryRun
 from .signal_views import EstimateView
 from .soon import Soon
 
@@ -32,9 +32,9 @@ class RecoveryPanel:
     """Widgets, figures, and a run that they follow."""
 
     def __init__(self) -> None:
-        self.run: Run | None = None
+        self.run: RecoveryRun | None = None
         self.shown = 0
-        self.piece: Piece | None = None
+        self.piece: ScaledPiece | None = None
         self._make_widgets()
         self.view = EstimateView()
         self.estimate = drawings.EstimateDrawing()
@@ -92,7 +92,7 @@ class RecoveryPanel:
             words = f"{what}, of whose {n} coefficients the {k} largest are kept, are measured by {m} random sums."
             self.about.object = layout.paragraph(words)
 
-    def _set_up(self, shown: Piece) -> Trial:
+    def _set_up(self, shown: ScaledPiece) -> Trial:
         return set_up(
             shown.coefficients,
             kept=int(self.kept.value),
@@ -122,7 +122,7 @@ class RecoveryPanel:
             return
         self.message.visible = False  # what it says is about the run before
         self._show_truth()
-        self.run, self.shown = Run(self._set_up(self.piece)), 0
+        self.run, self.shown = RecoveryRun(self._set_up(self.piece)), 0
         self.go.disabled, self.halt.disabled = True, False
         self.result.object = layout.paragraph("Working.")
         self.run.start()
@@ -148,7 +148,7 @@ class RecoveryPanel:
         elif over:
             self._finish(run)
 
-    def _finish(self, run: Run) -> None:
+    def _finish(self, run: RecoveryRun) -> None:
         self._idle()
         last = run.last()
         if run.result is None or last is None:

@@ -38,7 +38,7 @@ PRELOADED = ["__main__", __name__]
 
 
 @dataclass
-class Run:
+class RecoveryRun:
     """A trial on its way: `frames` grows, then there is `result` or `failure`."""
 
     trial: Trial

@@ -22,10 +22,10 @@ from ..errors import InvalidInput, SpeedWarning
 from ..plots.band_figures import draw_band_map
 from ..plots.style import to_file
 from ..vibration.band_map import BandMap, band_map
+from ..vibration.bearing_records import bearing_record
 from ..vibration.bearings import BEARINGS, BearingOrders
 from ..vibration.diagnosis import Diagnosis, diagnose
-from ..vibration.simulated import bearing_record
-from ..vibration.threshold import Threshold
+from ..vibration.significance import Threshold
 from . import layout
 from .band_drawings import BandMapDrawing, SpectrumDrawing
 from .band_sounds import audio_element, sound_of_band, sound_of_envelope

@@ -61,7 +61,7 @@ class Variable:
         return 0 if self.dtype is None else self.size * self.dtype.itemsize
 
 
-class Source(Protocol):
+class ByteSource(Protocol):
     """Bytes in their order, from a file or unpacked."""
 
     def take(self, count: int) -> bytes:
@@ -151,7 +151,7 @@ def _variables_5(file: BinaryIO, end: int, endian: str) -> Iterator[Variable]:
         if kind not in (MATRIX, COMPRESSED):
             raise ValueError(f"there is an element of type {kind} where a variable should be")
 
-        def opened(start: int = start, size: int = size, packed: bool = kind == COMPRESSED) -> Source:
+        def opened(start: int = start, size: int = size, packed: bool = kind == COMPRESSED) -> ByteSource:
             file.seek(start)
             if not packed:
                 return Stored(file, size)
@@ -165,7 +165,7 @@ def _variables_5(file: BinaryIO, end: int, endian: str) -> Iterator[Variable]:
             yield variable
 
 
-def _variable_5(opened: Callable[[], Source], endian: str) -> Variable:
+def _variable_5(opened: Callable[[], ByteSource], endian: str) -> Variable:
     source = opened()
     name, flags, shape = _head(source, endian)
     kind = CLASSES.get(flags & 0xFF, "unknown")
@@ -191,7 +191,7 @@ def _variable_5(opened: Callable[[], Source], endian: str) -> Variable:
     return Variable(name, kind, shape, dtype, read)
 
 
-def _head(source: Source, endian: str) -> tuple[str, int, tuple[int, ...]]:
+def _head(source: ByteSource, endian: str) -> tuple[str, int, tuple[int, ...]]:
     """Return the name, the flags with the class, and the lengths of the sides, which come before the numbers."""
     flags: int = struct.unpack(endian + "II", _element(source, endian, INTEGERS, 2 * 4))[0]
     if flags & 0xFF == OPAQUE:
@@ -210,7 +210,7 @@ def _text(name: bytes) -> str:
         return name.decode("latin-1")
 
 
-def _tag(source: Source, endian: str) -> tuple[int, int, Source]:
+def _tag(source: ByteSource, endian: str) -> tuple[int, int, ByteSource]:
     """Return the type and the size of the next element, and where its bytes come from: up to four are in its tag."""
     first = source.take(4)
     kind: int = struct.unpack(endian + "I", first)[0]
@@ -237,7 +237,7 @@ class _Held:
         """Leave out the padding."""
 
 
-def _element(source: Source, endian: str, kinds: tuple[int, ...], most: int) -> bytes:
+def _element(source: ByteSource, endian: str, kinds: tuple[int, ...], most: int) -> bytes:
     """Return the bytes of a small element of one of these types."""
     kind, size, place = _tag(source, endian)
     if kind not in kinds or size > most:
@@ -248,7 +248,7 @@ def _element(source: Source, endian: str, kinds: tuple[int, ...], most: int) -> 
     return found
 
 
-def _fill(part: NDArray[Any], source: Source, endian: str) -> int:
+def _fill(part: NDArray[Any], source: ByteSource, endian: str) -> int:
     """Read the numbers of the next element, and return how many bytes of padding follow it.
 
     They may be of a smaller type than the array's: MATLAB saves space so.
@@ -260,7 +260,7 @@ def _fill(part: NDArray[Any], source: Source, endian: str) -> int:
     return -size % TAG_BYTES if place is source else 0
 
 
-def _copy(part: NDArray[Any], source: Source, stored: np.dtype[Any], size: int) -> None:
+def _copy(part: NDArray[Any], source: ByteSource, stored: np.dtype[Any], size: int) -> None:
     if size != len(part) * stored.itemsize:
         raise ValueError(f"a variable of {len(part):,} numbers has {size:,} bytes of type {stored}")
     step = PIECE_BYTES // stored.itemsize

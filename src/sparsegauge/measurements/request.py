@@ -12,8 +12,8 @@ from .._arrays import check_choice
 from .._arrays.reductions import CENTERS
 from .._arrays.signal_rows import NAN_POLICIES
 from ..errors import InvalidInput
+from ..metrics.accumulated_rows import find_needs
 from ..metrics.catalogue import METRICS
-from ..metrics.streamed import find_needs
 from ..signals import check_transform
 
 Say = Callable[[str], None]

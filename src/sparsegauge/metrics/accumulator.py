@@ -14,12 +14,12 @@ from .._arrays.signal_rows import NAN_POLICIES, Signals, as_numbers, is_masked, 
 from .._compiled.streaming import STREAMED
 from .._platform import threads
 from ..errors import InvalidInput
+from .accumulated_rows import Needs, StreamedRows, all_arguments, find_needs, metrics_made_of_sums
 from .catalogue import choose_columns
 from .metric import Axis, measure_rows
+from .metric_table import MetricTable
 from .pieces import Piece, add_up_quickly, are_trusted, collect, collect_quickly, join, join_all
 from .portable.orders import LARGEST_MOMENT_ORDER
-from .streamed import Needs, StreamedRows, all_arguments, find_needs, metrics_made_of_sums
-from .table import MetricTable
 
 SHORT = 1 << 12  # coefficients of a block that waits for others
 MOST_WAITING = 64  # blocks

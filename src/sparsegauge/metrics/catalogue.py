@@ -269,7 +269,7 @@ def measure(
     if isinstance(metric, str):
         found = METRICS.find(metric)
         return found.function(x, dim=dim, **options, **found.check(parameters))
-    from .table import MetricTable
+    from .metric_table import MetricTable
 
     chosen = choose_metrics(metric)
     return MetricTable({label: found.function(x, dim=dim, **options, **own) for label, (found, own) in chosen.items()})

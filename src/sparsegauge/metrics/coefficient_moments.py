@@ -25,7 +25,7 @@ BLOCK_VALUES = 2**16  # half a MB: what is made of a block stays in the cache
 LARGEST_EXPONENT = 1000  # 2^-1000 and 2^1000 are both float64, and so are the squares of what is measured in them
 
 
-class Moments(NamedTuple):
+class CoefficientMoments(NamedTuple):
     """What is known of every coefficient; `mean` and `squares` are in units of `unit`.
 
     `mean` and `squares` (the sum of squared distances from the mean) have two rows, whose sum is the value.
@@ -39,7 +39,7 @@ class Moments(NamedTuple):
     squares: Array
 
 
-def moments_of(x: Array) -> Moments:
+def moments_of(x: Array) -> CoefficientMoments:
     """Return the moments of x, computed in blocks that depend on its shape alone."""
     tiles = []
     for left in range(0, x.shape[1], BLOCK_COLUMNS):
@@ -47,11 +47,11 @@ def moments_of(x: Array) -> Moments:
         height = BLOCK_VALUES // columns.shape[1]
         blocks = (_moments_of_block(columns[top : top + height]) for top in range(0, len(x), height))
         tiles.append(functools.reduce(merge, blocks))
-    return Moments(*(np.concatenate(field, axis=-1) for field in zip(*tiles, strict=True)))
+    return CoefficientMoments(*(np.concatenate(field, axis=-1) for field in zip(*tiles, strict=True)))
 
 
 @np.errstate(under="ignore")
-def _moments_of_block(x: Array) -> Moments:
+def _moments_of_block(x: Array) -> CoefficientMoments:
     """Return the moments of a block, in three passes: a rough mean, its correction, and squares about the mean."""
     x = np.ascontiguousarray(x.T)  # NumPy adds up in pairs along contiguous memory only
     present = ~np.isnan(x)
@@ -66,11 +66,11 @@ def _moments_of_block(x: Array) -> Moments:
     lack = distances.sum(axis=1) / n
     distances = np.where(present, distances - lack[:, None], 0.0)
     squares = np.square(distances).sum(axis=1)
-    return Moments(seen, low, high, unit, _two_sum(rough, lack), np.stack([squares, np.zeros_like(squares)]))
+    return CoefficientMoments(seen, low, high, unit, _two_sum(rough, lack), np.stack([squares, np.zeros_like(squares)]))
 
 
 @np.errstate(under="ignore")
-def merge(a: Moments, b: Moments) -> Moments:
+def merge(a: CoefficientMoments, b: CoefficientMoments) -> CoefficientMoments:
     """Return the moments of two datasets together.
 
     mean = mean_a + (mean_b - mean_a) n_b / n, squares = squares_a + squares_b + (mean_b - mean_a)^2 n_a n_b / n.
@@ -88,7 +88,7 @@ def merge(a: Moments, b: Moments) -> Moments:
     between = step**2 * share * np.maximum(a.seen, b.seen)
     squares = _two_sum(a.squares[0], b.squares[0] + between)
     squares[1] += a.squares[1] + b.squares[1]
-    return Moments(seen, low, high, unit, mean, squares)
+    return CoefficientMoments(seen, low, high, unit, mean, squares)
 
 
 def _unit(low: Array, high: Array) -> Array:
@@ -99,7 +99,7 @@ def _unit(low: Array, high: Array) -> Array:
     return unit
 
 
-def _measured_in(unit: Array, moments: Moments) -> Moments:
+def _measured_in(unit: Array, moments: CoefficientMoments) -> CoefficientMoments:
     """Return the moments in a unit that is at least as large; what underflows is negligible in that unit."""
     ratio = moments.unit / unit
     return moments._replace(unit=unit, mean=moments.mean * ratio, squares=moments.squares * ratio * ratio)
@@ -112,13 +112,13 @@ def _two_sum(a: Array, b: Array) -> Array:
     return np.stack([total, (a - (total - part)) + (b - part)])
 
 
-def is_constant(moments: Moments) -> NDArray[np.bool_]:
+def is_constant(moments: CoefficientMoments) -> NDArray[np.bool_]:
     """Return which coefficients have had a single value so far."""
     constant: NDArray[np.bool_] = (moments.low == moments.high) & (moments.seen >= 2)
     return constant
 
 
-def affine(moments: Moments) -> tuple[Array, Array, Array]:
+def affine(moments: CoefficientMoments) -> tuple[Array, Array, Array]:
     """Return (mean, deviation, unit) of z = (x / unit - mean) / deviation; deviation is nan before two values."""
     constant = is_constant(moments)
     mean = np.where(constant, np.stack([moments.low, np.zeros_like(moments.low)]), moments.mean)

@@ -56,7 +56,7 @@ class Spread(NamedTuple):
     inflation: float
 
 
-class Estimate:
+class ErrorEstimator:
     """What to estimate: the error of which metric with which arguments, by which method, with which blocks."""
 
     def __init__(

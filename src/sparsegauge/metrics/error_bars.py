@@ -15,7 +15,7 @@ from numpy.typing import ArrayLike
 
 from .._arrays import gather_signals
 from ..errors import InvalidInput
-from .contributions import Blocks, Contributions, Estimate, Method, Spread
+from .contributions import Blocks, Contributions, ErrorEstimator, Method, Spread
 from .metric import Axis, Center, Metric, MetricFunction
 from .scales import LINEAR, Scale
 
@@ -82,7 +82,7 @@ def standard_error(
     >>> round(sg.standard_error([1, 2, 3, 4, 5, 6, 7, 8], "gds", order=4, method="jackknife"), 6)
     0.067853
     """
-    estimate = Estimate(metric, method, blocks, weights, center, parameters)
+    estimate = ErrorEstimator(metric, method, blocks, weights, center, parameters)
     signals, finish = gather_signals(x, axis, nan_policy, keepdims, weights, center)
     estimate.check_signals(x, axis, signals)
     errors = [math.sqrt(estimate.spread(one).variance) for one in estimate.contributions(signals, LINEAR)]
@@ -137,7 +137,7 @@ def confidence_interval(
     (0.174, 0.578)
     """
     level = check_level(level)
-    estimate = Estimate(metric, method, blocks, weights, center, parameters)
+    estimate = ErrorEstimator(metric, method, blocks, weights, center, parameters)
     signals, finish = gather_signals(x, axis, nan_policy, keepdims, weights, center)
     estimate.check_signals(x, axis, signals)
     scale = Scale(*estimate.metric.bounds)

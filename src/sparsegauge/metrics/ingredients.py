@@ -54,7 +54,7 @@ class Additive:
 
 
 @dataclass(frozen=True)
-class Moments:
+class CentralMoments:
     """The moments up to an even order above 4, and the sum of c^p."""
 
     p: int

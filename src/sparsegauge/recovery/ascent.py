@@ -27,7 +27,7 @@ from .tolerances import ROUNDING_OF_CLIP, SOLVED
 
 REPORTS = 50  # entries of the history
 ROUNDS = 1000  # of clipping and projecting, at most
-ROUGHLY = 1e-4  # ... and for directions, whose errors the next projection of the point mends
+ROUGHLY = 1e-4  # ... and for directions, whose errors the next projection of the point corrects
 STEPS = 1000
 
 

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from .._arrays import Array
 from .noise_sizes import NoiseSizes, weigh_noise_sizes
 from .problem import Problem
-from .spike_slab import Estimate, Model, Moments, State
+from .spike_slab import Estimate, Model, PosteriorMoments, State
 
 BLOCKS, MANY_BLOCKS = 20, 80  # that are averaged over, in all chains from the best states, if these are clear or not
 TEMPERING = 3.0  # of the evidence by which chains are weighted: that of their first state says little of the others
@@ -128,7 +128,7 @@ class Climbs:
         fresh = [model.cool(best, rng) for _ in range(fresh_chains if self.problem.m * self.problem.n < SMALL else 0)]
         chains = [(state, max(blocks // len(near), 1)) for state in near]
         chains += [(state, BLOCKS_PER_FRESH_CHAIN) for state in fresh if math.isfinite(state.evidence)]
-        total, best_score = Moments.zeros(self.problem.n), max(state.score for state, _ in chains)
+        total, best_score = PosteriorMoments.zeros(self.problem.n), max(state.score for state, _ in chains)
         shares = np.array([math.exp((state.score - best_score) / TEMPERING) for state, _ in chains])
         for (state, length), share in zip(chains, shares / shares.sum(), strict=True):
             total.add(model.average(state, rng, length), share)
@@ -145,7 +145,7 @@ class Climbs:
         if not self.needs_noise:
             sparse = np.where(best.z > 0, self.best_x, 0.0)
             sizes = sizes.with_solutions_from(problem, sparse, best.noise * problem.m)
-        total = Moments.zeros(problem.n)
+        total = PosteriorMoments.zeros(problem.n)
         for variance, mean in sizes.quantiles(NOISE_SIZES):
             known = replace(self.model, noise=variance / problem.m)
             first = known.climb(mean / known.unit, alike=best.is_alike)
@@ -160,7 +160,7 @@ def _highest(states: list[State]) -> list[State]:
     return sorted(best.values(), key=lambda state: -state.score)[:CHAINS]
 
 
-def _conclude(problem: Problem, model: Model, total: Moments, *, is_clear: bool) -> Estimate:
+def _conclude(problem: Problem, model: Model, total: PosteriorMoments, *, is_clear: bool) -> Estimate:
     """Return the estimate from the moments."""
     inclusion = np.clip(total.inclusion, 0.0, 1.0)
     x = np.where(inclusion < DOUBTFUL, 0.0, total.x)

@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .._arrays import as_rng
-from .._arrays.systems import as_measurements, as_starts
+from .._arrays.equations import as_measurements, as_starts
 from ..errors import InvalidInput
 from ..metrics.gds import gds
 from .analysis import Analysis

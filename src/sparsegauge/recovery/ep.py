@@ -54,7 +54,7 @@ class Sweep(NamedTuple):
         return np.lexsort((-np.abs(self.x), -self.inclusion))[:count]
 
 
-class Run(NamedTuple):
+class PropagationRun(NamedTuple):
     """One run: what the kernel works on, and the arrays that it changes (`_compiled/propagation.py` says how)."""
 
     work: Any
@@ -147,7 +147,7 @@ class EP(Solver):
             if ended:
                 return
 
-    def start(self, scaled: ScaledEquations, slab: str, bias: Array) -> Run:
+    def start(self, scaled: ScaledEquations, slab: str, bias: Array) -> PropagationRun:
         """Return a run before its first sweep."""
         m, n = scaled.B.shape
         rho = self.density * min(m / n, 1.0)
@@ -165,7 +165,7 @@ class EP(Solver):
         prior = (kind, slab == "two-gaussians", components)
         kernels = _compiled.recover
         work = kernels.Propagation(system, prior, (bias, state, sites, settings), kernels.Quadrature(*legendre_rule()))
-        return Run(work, state, sites)
+        return PropagationRun(work, state, sites)
 
 
 @functools.cache

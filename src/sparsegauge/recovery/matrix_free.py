@@ -1,7 +1,7 @@
 r"""GDSReweighted where A is too large to write out: thresholds weighted by the slopes of S_p, by A and A^H alone.
 
 One step looks at r = x + G (y - A x) / alpha, G = A^H (A A^H + ridge)^-1, alpha = tr(G A)/N, which is the signal and
-something like white noise of a known size tau, as long as the errors of x do not lean on those of r (orthogonal
+something like white noise of a known size tau, as long as the errors of x and those of r are uncorrelated (orthogonal
 approximate message passing: J. Ma and L. Ping, "Orthogonal AMP", IEEE Access 5, 2017; S. Rangan, P. Schniter and
 A. K. Fletcher, "Vector approximate message passing", IEEE Transactions on Information Theory 65(10), 2019). So r is
 shrunk by reweighted thresholds,
@@ -10,16 +10,16 @@ shrunk by reweighted thresholds,
 
 with w = -d log S_p/dc in units of its largest (and the well at the common level L beyond it), q <= exponent an l_q norm
 by reweighting (R. Chartrand, "Fast algorithms for nonconvex compressive sensing", ISBI 2009), and c = (1-share) |r| +
-share s in units of tau, s the mean magnitude of the neighbours. Which coefficients are neighbours is not told but
-learnt: the lags at which the magnitudes of r correlate, beyond what chance allows. Where none do, share is 0.
+share s in units of tau, s the mean magnitude of the neighbours. Which coefficients are neighbours is
+learnt from the lags at which the magnitudes of r correlate, beyond what chance allows. Where none do, share is 0.
 Stein's estimate of the risk chooses scale, q, share, the floor (1 leaves the slopes out) and the well at every step
 (C. Guo and M. E. Davies, "Near optimal compressed sensing without priors: parametric SURE approximate message passing",
 IEEE Transactions on Signal Processing 63(8), 2015). Then
-x = (e - d r)/(1 - d), with d the mean derivative of the shrinkage, does not lean on r.
+x = (e - d r)/(1 - d), with d the mean derivative of the shrinkage, has errors that are uncorrelated with those of r.
 
-All that holds for matrices whose null space has no preferred directions. Whether it does is seen: Stein's estimate
-says how large the next residual will be. Where that fails, `operator_descent.py` and `operator_columns.py`
-take over, which need no such thing.
+This holds for matrices whose null space has no preferred directions. The solver checks it: Stein's estimate predicts
+how large the next residual will be. If the prediction fails, `operator_descent.py` and `operator_columns.py`, which do
+not need this property, take over.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""What the members of the portfolio come to: stages of wells and runs of expectation propagation, each searched."""
+"""Run the members of the portfolio, wells and expectation propagation, with an exact search around each guess."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ MOST_PROPAGATION_WORK = 6e9  # multiplications in all runs of expectation propag
 
 
 class Candidate(NamedTuple):
-    """What a member of the portfolio has come to: an exact solution, the end of a run, or neither."""
+    """A guess of a member of the portfolio: an exact solution, the end of a run, or neither."""
 
     x: NDArray[Any]
     steps: int

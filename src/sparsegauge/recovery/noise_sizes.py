@@ -22,7 +22,7 @@ import numpy as np
 
 from .._arrays import Array
 from .._compiled import recover as kernels
-from .ep import EP, Run, ScaledEquations, in_units
+from .ep import EP, PropagationRun, ScaledEquations, in_units
 from .problem import Problem
 
 LARGEST, SMALLEST, RATIO = 4.0, 1e-3, 0.75  # sigma^2 in units of |y|^2 / M, and from one to the next
@@ -110,7 +110,7 @@ def _with_noise(problem: Problem) -> Problem:
     return problem.with_sigma(problem.scale / math.sqrt(problem.m))
 
 
-def _follow(run: Run, scaled: ScaledEquations, variances: Array) -> tuple[Array, Array]:
+def _follow(run: PropagationRun, scaled: ScaledEquations, variances: Array) -> tuple[Array, Array]:
     """Return the slope of the evidence and the mean of x under one sigma^2 after the other."""
     slopes, means = [], []
     for variance in variances:
@@ -120,7 +120,7 @@ def _follow(run: Run, scaled: ScaledEquations, variances: Array) -> tuple[Array,
     return np.array(slopes), np.array(means)
 
 
-def _propagate(run: Run, variance: float) -> None:
+def _propagate(run: PropagationRun, variance: float) -> None:
     run.state[1:3] = variance
     kernels.propagate(run.work, SWEEPS_PER_SIZE)
 
@@ -131,7 +131,7 @@ def _integrate(slopes: Array, variances: Array) -> Array:
     return np.concatenate([[0.0], np.cumsum(0.5 * (slopes[1:] + slopes[:-1]) * steps)])
 
 
-def slope_of_evidence(run: Run, B: Array, b: Array, variance: float) -> float:
+def slope_of_evidence(run: PropagationRun, B: Array, b: Array, variance: float) -> float:
     """Return d log p(b) / d log sigma^2 under the Gaussian that expectation propagation ended with."""
     m, spread = len(b), 1 / run.sites[0]
     inverse = np.linalg.inv(variance * np.eye(m) + (B * spread) @ B.T)

@@ -192,7 +192,7 @@ class Portfolio(Solver):
                     break
 
     def _candidates(self, problem: Problem, rng: np.random.Generator, climbs: Climbs | None) -> Iterator[Candidate]:
-        """Yield what the members come to, with an exact search around each; fewer of them where y is likely noisy."""
+        """Yield the guesses of the members, with an exact search around each; fewer of them where y is likely noisy."""
         is_real, effort, solvers = not problem.is_complex, share_of_effort(problem), _sided(problem)
         if problem.is_large:
             yield from searched(problem, self._by_products(problem, rng))

@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .._arrays import Array
-from .._arrays.systems import as_bounds, as_noise, as_start, as_vector, noise_norm
+from .._arrays.equations import as_bounds, as_noise, as_start, as_vector, noise_norm
 from ..errors import InvalidInput
 from .system import LARGE, Reduced, System, scale_by_power, unsafe_exponent
 from .tolerances import EXACT, EXPLAINED

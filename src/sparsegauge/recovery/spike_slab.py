@@ -68,7 +68,7 @@ class State:
 
 
 @dataclass
-class Moments:
+class PosteriorMoments:
     """Sums over sweeps: the means of x and x^2, and the probability of inclusion."""
 
     x: Array
@@ -77,11 +77,11 @@ class Moments:
     noise: float = 0.0
 
     @classmethod
-    def zeros(cls, n: int) -> Moments:
+    def zeros(cls, n: int) -> PosteriorMoments:
         """Return sums over nothing."""
         return cls(*np.zeros((3, n)))
 
-    def add(self, other: Moments, weight: float) -> None:
+    def add(self, other: PosteriorMoments, weight: float) -> None:
         """Add the other's sums, times a weight."""
         self.x += weight * other.x
         self.square += weight * other.square
@@ -273,7 +273,7 @@ class Model:
         """Return so many blocks, or as many as a system of this size can afford."""
         return min(blocks, max(int(MOST_SET_UP_WORK / (2 * self.At.size * len(self.y))), FEWEST_BLOCKS))
 
-    def average(self, first: State, rng: np.random.Generator, blocks: int) -> Moments:
+    def average(self, first: State, rng: np.random.Generator, blocks: int) -> PosteriorMoments:
         """Return the moments of x given y over the z near `first`, or those of `first` if rounding spoils them."""
         alike, state, kept = first.is_alike, first, []
         blocks = self.affordable(blocks)
@@ -287,13 +287,15 @@ class Model:
                 kept.append(moments)
             state = self.learn(state, alike=alike, rng=rng)
         if 2 * len(kept) < blocks:
-            return Moments(first.x, first.x**2 + first.variance, (first.z > 0).astype(float), first.noise)
-        total = Moments.zeros(len(first.z))
+            return PosteriorMoments(first.x, first.x**2 + first.variance, (first.z > 0).astype(float), first.noise)
+        total = PosteriorMoments.zeros(len(first.z))
         for moments in kept:
             total.add(moments, 1 / len(kept))
         return total
 
-    def _sample(self, state: State, rng: np.random.Generator, sweeps: int, rounds: int) -> tuple[State, Moments]:
+    def _sample(
+        self, state: State, rng: np.random.Generator, sweeps: int, rounds: int
+    ) -> tuple[State, PosteriorMoments]:
         """Return the state after so many sweeps, and the moments over them; one of so many rounds."""
         n, z = len(state.z), state.z.copy()
         x, variance, average, square, inclusion = np.empty((5, n))
@@ -301,5 +303,5 @@ class Model:
         settings = (state.noise, state.rho, state.slabs, z, rng.random((sweeps, n)), flips)
         room = self.rooms[len(state.slabs)]
         kernels.sample(room, self.y, *settings, x, variance, average, square, inclusion)
-        moments = Moments(average, square, inclusion, state.noise)
+        moments = PosteriorMoments(average, square, inclusion, state.noise)
         return replace(state, z=z, x=x, variance=variance), moments

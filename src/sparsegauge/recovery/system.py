@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .._arrays import Array
-from .._arrays.systems import as_operator
+from .._arrays.equations import as_operator
 from .tolerances import SMALLEST_SINGULAR_VALUE
 
 LARGE = 200_000  # entries of A above which products with it are cheaper than factorisations

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from .._arrays.systems import noise_norm
+from .._arrays.equations import noise_norm
 from ..errors import InvalidInput
 from ..metrics.gds import gds
 from .groups import Groups

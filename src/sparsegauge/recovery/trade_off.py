@@ -23,7 +23,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .._arrays import Array, Indices, Parameter, as_rng, check_count, check_order
-from .._arrays.systems import noise_norm
+from .._arrays.equations import noise_norm
 from ..errors import InvalidInput
 from ..metrics.gds import gds
 from .driver import Callback

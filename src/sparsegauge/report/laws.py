@@ -14,7 +14,7 @@ from ..criteria.auditor import Audit, Verdict, written
 from ..criteria.claims import VERDICTS, PaperAudit
 from ..criteria.criterion import Criterion
 from ..criteria.definitions import CRITERIA
-from ..criteria.stored import known_audits
+from ..criteria.shipped_audits import known_audits
 from ..metrics.catalogue import METRICS
 from ..metrics.metric import Metric
 from ..paper import audit_paper

@@ -10,7 +10,7 @@ import numpy as np
 from scipy.stats import kendalltau, rankdata
 
 from .._arrays import Array
-from ..criteria.stored import stored_audit
+from ..criteria.shipped_audits import stored_audit
 from ..metrics.catalogue import METRICS
 from ..metrics.metric import Metric
 from ..signals import REPRESENTATIONS

@@ -89,5 +89,5 @@ def write_to_store(path: Path, data: bytes) -> None:
             path.unlink()  # else the file that the link leads to would be replaced
         replace_file(path, data)
     except OSError as error:
-        reason = f"cannot be written ({error.strerror}); what is stored is safe: mend this and run again to go on"
+        reason = f"cannot be written ({error.strerror}); what is stored is safe: solve this and run again"
         raise OSError(error.errno, reason, str(path)) from error

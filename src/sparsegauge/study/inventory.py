@@ -1,4 +1,4 @@
-"""What the parts of a store come to, from their footers: which rows are there, when they came, what is damaged.
+"""Summarise the parts of a store from their footers: which rows are there, when they were written, what is damaged.
 
 Every part is read and its checksum compared, so that damage is known at once. What it holds is then taken from its
 footer, if a journal of the store lists the part: the store's own runs have written it. The rows of any other part,
@@ -26,7 +26,7 @@ from .units import Units
 
 @dataclass
 class Sessions:
-    """What timings come to: trials and the last moment of each session, and the versions of all workers."""
+    """A summary of timings: trials and last moment of each session, and the versions of all workers."""
 
     trials: dict[float, int] = field(default_factory=dict)
     finished: dict[float, float] = field(default_factory=dict)
@@ -34,7 +34,7 @@ class Sessions:
 
     @classmethod
     def of(cls, columns: Columns) -> Sessions:
-        """Return what rows of timings come to."""
+        """Return the summary of rows of timings."""
         found = cls(versions=set(columns["versions"].tolist()))
         for session in np.unique(columns["session"]).tolist():
             rows = columns["session"] == session
@@ -50,12 +50,12 @@ class Sessions:
         return cls(trials, finished, {str(words) for words in about["versions"]})
 
     def note(self) -> dict[str, Any]:
-        """Return what the footer of a part says."""
+        """Return the summary as the footer of a part holds it."""
         rows = [[session, count, self.finished[session]] for session, count in self.trials.items()]
         return {"sessions": rows, "versions": sorted(self.versions)}
 
     def add(self, other: Sessions) -> None:
-        """Add what other timings come to."""
+        """Add the summary of other timings."""
         for session, count in other.trials.items():
             self.trials[session] = self.trials.get(session, 0) + count
             self.finished[session] = max(self.finished.get(session, -np.inf), other.finished[session])

@@ -89,11 +89,11 @@ def frame_of(grid: Grid, codes: tuple[NDArray[np.intp], ...], measured: Mapping[
 def warn_of_damage(directory: Path, damaged: Mapping[str, str]) -> None:
     """Warn of the parts that cannot be trusted."""
     for name, reason in damaged.items():
-        warnings.warn(f"{directory / name} {reason}; run the study again to mend it", StudyWarning, stacklevel=4)
+        warnings.warn(f"{directory / name} {reason}; run the study again to repair it", StudyWarning, stacklevel=4)
 
 
 @dataclass(frozen=True)
-class Piece:
+class TablePiece:
     """One part of a store as a piece of a lazy table: which of its units count, in the order of its rows."""
 
     reader: PartReader
@@ -111,7 +111,7 @@ class Piece:
                 f"{self.reader.folder / self.name} is not there any more: the study went on meanwhile; load it again"
             ) from error
         except Damaged as error:
-            raise InvalidInput(f"{self.reader.folder / self.name} {error}; run the study again to mend it") from error
+            raise InvalidInput(f"{self.reader.folder / self.name} {error}; run the study again to repair it") from error
         mask = np.repeat(self.counts, rows.units.sizes(self.numbers))
         wanted = rows.mask(held)
         mask = mask if wanted is None else mask & wanted
@@ -133,10 +133,10 @@ def scan_study(directory: Path, manifest: Manifest, grid: Grid, columns: list[st
     nothing = frame_of(grid, (empty,) * len(grid.shape), {name: np.zeros(0, kind) for name, kind in MEASURED.items()})
     if not pieces:
         return frames.from_pandas(nothing[columns], npartitions=1)
-    return frames.from_map(Piece.read, pieces, rows=rows, columns=columns, meta=nothing[columns])
+    return frames.from_map(TablePiece.read, pieces, rows=rows, columns=columns, meta=nothing[columns])
 
 
-def _find_pieces(directory: Path, manifest: Manifest, rows: RowsOfGrid) -> tuple[list[Piece], Coverage]:
+def _find_pieces(directory: Path, manifest: Manifest, rows: RowsOfGrid) -> tuple[list[TablePiece], Coverage]:
     """Return the parts that hold something wanted, in the order of the grid; each unit counts in one of them."""
     found = inspect_parts(directory, manifest, "results")
     coverage, pieces = Coverage.empty(manifest.grid), []
@@ -156,7 +156,7 @@ def _find_pieces(directory: Path, manifest: Manifest, rows: RowsOfGrid) -> tuple
         counts = first & ~coverage.complete[numbers] & rows.of_units(numbers)
         coverage.add_units(np.unique(numbers))
         if counts.any():
-            pieces.append(Piece(found.reader, name, numbers, counts))
+            pieces.append(TablePiece(found.reader, name, numbers, counts))
     return pieces, coverage
 
 

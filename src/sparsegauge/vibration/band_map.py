@@ -20,7 +20,7 @@ from .band_tree import LAYOUTS, Band, lay_out
 from .filters import Bank, envelope_spectra, filter_bank, record_spectrum
 from .quantities import FEWEST_LINES, FILTERS, KURTOGRAM, QUANTITIES, SMOOTH, BandSetting, measure_bands
 from .record import check_rate, check_record, check_rpm, check_turns
-from .threshold import Threshold, find_threshold
+from .significance import Threshold, find_threshold
 from .whitening import whiten as flatten
 
 if TYPE_CHECKING:

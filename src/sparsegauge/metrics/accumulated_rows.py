@@ -17,7 +17,7 @@ import numpy as np
 from .._arrays import Array, as_signals
 from ..errors import NotMadeOfSums
 from .catalogue import METRICS
-from .ingredients import Additive, BesideTop, Dispersion, EnergyEntropy, Moments, NegativePowers, sparsity
+from .ingredients import Additive, BesideTop, CentralMoments, Dispersion, EnergyEntropy, NegativePowers, sparsity
 from .metric import Metric
 from .pieces import HIGHEST_MOMENT, Ingredient, Piece, collect
 from .portable.orders import is_made_of_moments
@@ -63,7 +63,7 @@ class StreamedRows(Rows):
         if math.isinf(p):
             return (self.N - self.n) / self.N
         if p > HIGHEST_MOMENT:
-            values: Array = self._find(Moments(int(p))).value(self._piece)
+            values: Array = self._find(CentralMoments(int(p))).value(self._piece)
             return values
         return sparsity(piece.sums, piece.squares if p == 2 else piece.fourths, int(p))
 

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 import sparsegauge as sg
-from sparsegauge.vibration.threshold import _gumbel_pivots
+from sparsegauge.vibration.significance import _gumbel_pivots
 
 RATE = 12_000.0
 

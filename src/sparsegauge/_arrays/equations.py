@@ -17,7 +17,7 @@ LARGEST_MATRIX = 4_000_000  # entries up to which a sparse array or an operator 
 
 
 def as_operator(A: Any, *, copy: bool = True) -> tuple[Any, NDArray[Any] | None, bool]:
-    """Return A as it may be used, A written out (None where it is too large), and whether it did not come so."""
+    """Return A for products, A written out (None where it is too large), and whether it was passed as an operator."""
     structured = is_sparse(A) or _is_operator(A)
     operator = A if structured else _as_matrix(A, copy)
     shape = tuple(getattr(operator, "shape", ()))
