@@ -1,10 +1,12 @@
 """Recovery by operators alone, against PyLops' FISTA and IRLS and SPGL1: pictures, convolutions, sampled sounds, tones.
 
 `python -m benchmarks.operators` prints a Markdown table (about 30 minutes of processor time; `--quick` takes one
-picture and small sizes, and `--results FILE` resumes an interrupted run). Everybody gets the same operator and
-measurements, one thread, and for each parameter the processor time that `recover(A, y)` took, but not less than 0.1 s
-and not more than 10 s. FISTA has the exact Lipschitz constant. FISTA, IRLS and SPGL1 run once for each of several
-parameters, and the table has the best of these runs as judged by the true signal, which nobody knows in practice.
+picture and small sizes, and `--results FILE` resumes an interrupted run), and at its end, where there are several
+seeds, the means over these and the lead over the best rival with its standard error. Everybody gets the same operator
+and measurements, one thread, and for each parameter the processor time that `recover(A, y)` took, but not less than
+0.1 s and not more than `--most` seconds. FISTA has the exact Lipschitz constant. FISTA, IRLS and SPGL1 run once for
+each of several parameters, and the table has the best of these runs as judged by the true signal, which nobody knows
+in practice.
 `recover` is told neither the noise nor that there is any.
 
 Of pictures, all minimise the l1 norm of wavelet coefficients, or something like it. `recover(A, y, transform=("db4",
@@ -25,13 +27,15 @@ import sparsegauge as sg
 
 from .operator_problems import TONES, WAVELET, Case, Vector, cases, partial
 
-LEAST_SECONDS, MOST_SECONDS = 0.1, 10.0  # of each run of a rival
+LEAST_SECONDS = 0.1  # of each run of a rival
+FOUND = 1e-8  # relative error from which a signal counts as found: less is rounding, and leads over it mean nothing
 FISTA_WEIGHTS = (1e-2, 3e-3, 1e-3, 3e-4, 1e-4)  # of the l1 norm, in units of max |A^H y|
 IRLS_DAMPINGS = (1e-1, 1e-2, 1e-3)  # in units of the largest singular value times the root of the largest entry of x
 IRLS_INNER = 30
 RESIDUALS = (0.0, 0.01, 0.03)  # of SPGL1, in units of |y|
 
 Key = tuple[str, int, int]  # problem, seed, and side of a picture
+Scores = dict[str, float]
 
 
 # --- the solvers
@@ -96,15 +100,18 @@ RIVALS: dict[str, tuple[Callable[[Case, float, float], Vector], tuple[float, ...
 }
 
 
-def compare(case: Case) -> tuple[float, dict[str, float]]:
-    """Return our seconds, and the scores: of `recover`, of coefficients alone, and the best one of each rival."""
+def compare(case: Case, most: float) -> tuple[float, dict[str, float]]:
+    """Return our seconds, and the scores: of `recover`, of coefficients alone, and the best one of each rival.
+
+    A run of a rival gets at most the given number of seconds.
+    """
     start = time.process_time()
     answer = ours(case)
     seconds = time.process_time() - start
     scores = {"recover": case.score_signal(answer), "coefficients": math.nan}
     if case.of_pixels is not None:
         scores["coefficients"] = case.score(sg.recover(sg.System(case.A).as_operator(), case.y).x)
-    given = min(max(seconds, LEAST_SECONDS), MOST_SECONDS)
+    given = min(max(seconds, LEAST_SECONDS), most)
     for name, (run, parameters) in RIVALS.items():
         scores[name] = case.better([case.score(run(case, parameter, given)) for parameter in parameters])
     return seconds, scores
@@ -126,10 +133,12 @@ def main() -> None:
     parser.add_argument("--seeds", type=int, nargs="+", default=[2024], help="one run of all problems per seed")
     parser.add_argument("--side", type=int, default=128, help="of the pictures, in pixels: 64, 128, 256 or 512")
     parser.add_argument("--largest", type=int, default=1_000_000, help="number of unknowns of other problems")
+    parser.add_argument("--most", type=float, default=10.0, help="seconds of each run of a rival")
     parser.add_argument("--only", default="", help="problems whose name contains this")
     parser.add_argument("--results", type=Path, help="one JSON row per problem: those in it are not run again")
     options = parser.parse_args()
     done = read_rows(options.results)
+    shown_rows: dict[tuple[str, str], list[Scores]] = {}
     sg.recover(*_small())  # imports are not timed
     print(f"| problem | seed | in | s | recover | coefficients | {' | '.join(RIVALS)} |")
     print("|---|--:|---|--:|--:|--:|" + "--:|" * len(RIVALS))
@@ -140,9 +149,12 @@ def main() -> None:
                     continue
                 key = (case.name, seed, options.side if case.unit == "dB" else 0)
                 if key not in done:
-                    done[key] = compare(case)
+                    done[key] = compare(case, options.most)
                     append_row(options.results, key, *done[key])
+                shown_rows.setdefault((case.name, case.unit), []).append(done[key][1])
                 print(markdown_row(case, seed, *done[key]), flush=True)
+    if len(options.seeds) > 1:
+        print_means(shown_rows)
 
 
 def markdown_row(case: Case, seed: int, seconds: float, scores: dict[str, float]) -> str:
@@ -152,6 +164,39 @@ def markdown_row(case: Case, seed: int, seconds: float, scores: dict[str, float]
         f"**{shown(score, case.unit)}**" if score == best else shown(score, case.unit) for score in scores.values()
     ]
     return f"| {case.name} | {seed} | {case.unit} | {seconds:.2f} | {' | '.join(cells)} |"
+
+
+def print_means(rows: dict[tuple[str, str], list[Scores]]) -> None:
+    """Print the means over the seeds of each problem, and the leads over the best rival, with standard errors."""
+    print(f"\n| problem | in | seeds | recover | coefficients | {' | '.join(RIVALS)} | lead | lead of coefficients |")
+    print("|---|---|--:|--:|--:|" + "--:|" * (len(RIVALS) + 2))
+    for (name, unit), scores in rows.items():
+        columns = ("recover", "coefficients", *RIVALS)
+        cells = [shown(mean_score([row[column] for row in scores], unit), unit) for column in columns]
+        leads = [
+            mean_with_error([lead(row, column, unit) for row in scores]) if not math.isnan(scores[0][column]) else ""
+            for column in columns[:2]
+        ]
+        print(f"| {name} | {unit} | {len(scores)} | {' | '.join(cells + leads)} |")
+
+
+def mean_score(values: list[float], unit: str) -> float:
+    """Return the mean of decibels or counts, and of errors the mean of their logarithms."""
+    return float(np.exp(np.mean(np.log(values)))) if unit == "error" else float(np.mean(values))
+
+
+def lead(scores: Scores, column: str, unit: str) -> float:
+    """Return by how much a column is better than the best rival on one problem, in dB, or in tones."""
+    rivals = [scores[name] for name in RIVALS]
+    if unit != "error":
+        return scores[column] - max(rivals)
+    return 20 * math.log10(max(min(rivals), FOUND) / max(scores[column], FOUND))
+
+
+def mean_with_error(values: list[float]) -> str:
+    """Return a mean with its standard error."""
+    error = float(np.std(values, ddof=1)) / math.sqrt(len(values)) if len(values) > 1 else math.nan
+    return f"{np.mean(values):+.2f} ± {error:.2f}"
 
 
 def read_rows(file: Path | None) -> dict[Key, tuple[float, dict[str, float]]]:

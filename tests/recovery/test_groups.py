@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import numpy as np
+import pandas as pd
 import pytest
 
 import sparsegauge as sg
@@ -99,7 +100,18 @@ def _score(model: JointModel, chosen: np.ndarray, variances: object) -> float:
     return -0.5 * model.signals * np.linalg.slogdet(C)[1] - 0.5 * fit - choices
 
 
-@pytest.mark.parametrize("labels", [np.zeros(59, int), np.zeros((60, 1), int), np.zeros(60), "abc"])
+@pytest.mark.parametrize("kind", [list, lambda names: np.array(names, object), pd.Series, pd.Categorical])
+def test_labels_come_as_lists_or_as_columns_of_a_table(kind: object) -> None:
+    A, X, labels = draw(0, 40, 25, 4, 5)
+    expected = sg.recover(A, A @ X[:, 0], groups=labels).x
+    for names in ([f"group {label}" for label in labels], [int(label) for label in labels]):
+        np.testing.assert_allclose(sg.recover(A, A @ X[:, 0], groups=kind(names)).x, expected, atol=1e-10)
+
+
+@pytest.mark.parametrize(
+    "labels",
+    [np.zeros(59, int), np.zeros((60, 1), int), np.zeros(60), "abc", [[0], [1, 2]], np.full(60, None), {"a": 1}],
+)
 def test_bad_labels_are_refused(labels: object) -> None:
     A, x = np.random.default_rng(0).standard_normal((20, 60)), np.eye(60)[0]
     with pytest.raises(sg.InvalidInput, match="groups must be 60 labels"):

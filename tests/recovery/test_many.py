@@ -129,6 +129,7 @@ def test_an_error_on_the_way_reaches_the_caller():
         (r"y\.T", {"y": np.ones((5, 30))}),
         ("one column per signal", {"y": np.ones((30, 0))}),
         ("NaN", {"y": np.full((30, 2), np.nan)}),
+        (r"1 of 2 columns \(1\); leave these columns out", {"y": np.ones((30, 2)) * [1, np.inf]}),
         ("one column per signal", {"y": np.ones((30, 2, 2))}),
         ("masked", {"y": np.ma.masked_less(np.arange(60.0).reshape(30, 2), 3)}),
         ("progress", {"callback": print}),

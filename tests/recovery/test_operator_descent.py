@@ -173,6 +173,19 @@ def test_an_operator_that_fails_the_dot_test_is_refused(factor):
         sg.recover(A, B[:, 3])
 
 
+def test_an_operator_without_an_adjoint_is_refused():
+    B = np.random.default_rng(16).standard_normal((30, 80))
+    A = LinearOperator(B.shape, matvec=lambda u: B @ u, dtype=float)
+    with pytest.raises(sg.InvalidInput, match="give its operator rmatvec"):
+        sg.recover(A, B[:, 3])
+
+
+@pytest.mark.parametrize("A", [np.cos, (np.cos, np.sin)])
+def test_functions_are_refused_with_the_operator_to_make_of_them(A):
+    with pytest.raises(sg.InvalidInput, match="LinearOperator"):
+        sg.recover(A, np.ones(30))
+
+
 def test_single_precision_passes_the_dot_test():
     B = np.random.default_rng(17).standard_normal((30, 80)).astype(np.float32)
     A = LinearOperator(

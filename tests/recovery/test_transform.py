@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+import scipy.sparse
 from scipy.sparse.linalg import LinearOperator, aslinearoperator
 
 import sparsegauge as sg
@@ -89,7 +90,8 @@ def test_an_orthonormal_operator():
     W = np.linalg.qr(rng.standard_normal((60, 60)))[0]
     x = W.T @ sg.sparse_signal(60, 4, "normal", rng=rng)
     A = rng.standard_normal((30, 60))
-    np.testing.assert_allclose(sg.recover(A, A @ x, transform=aslinearoperator(W)).x, x, atol=1e-10)
+    for transform in (aslinearoperator(W), W, scipy.sparse.csr_array(W)):
+        np.testing.assert_allclose(sg.recover(A, A @ x, transform=transform).x, x, atol=1e-10)
 
 
 def test_the_callback_sees_signals():

@@ -43,7 +43,13 @@ def _check_adjoint(operator: Any, shape: tuple[int, ...]) -> None:
     u, v = rng.standard_normal(shape[1]), rng.standard_normal(shape[0])
     image = np.asarray(operator.matvec(u)).ravel()
     v = v + 1j * rng.standard_normal(shape[0]) if image.dtype.kind == "c" else v
-    back = np.asarray(operator.rmatvec(v)).ravel()
+    try:
+        back = np.asarray(operator.rmatvec(v)).ravel()
+    except NotImplementedError as error:
+        raise InvalidInput(
+            "A has no adjoint; give its operator rmatvec, the product with the conjugate transpose of A, as in "
+            "LinearOperator((M, N), matvec=forward, rmatvec=adjoint, dtype=float)"
+        ) from error
     if image.shape != v.shape or back.shape != u.shape:
         raise InvalidInput(
             f"A has the shape {shape}, but A.matvec gives {image.size} numbers and A.rmatvec {back.size}; matvec takes "
@@ -62,6 +68,11 @@ def _check_adjoint(operator: Any, shape: tuple[int, ...]) -> None:
 
 
 def _as_matrix(A: Any, copy: bool) -> NDArray[Any]:
+    if callable(A) or (isinstance(A, tuple | list) and any(callable(part) for part in A)):
+        raise InvalidInput(
+            "A is a function, or a pair of functions; pass scipy.sparse.linalg.LinearOperator((M, N), matvec=forward, "
+            "rmatvec=adjoint, dtype=float)"
+        )
     try:
         array = np.asarray(A)
     except Exception as error:  # whatever the object's own conversion raises
@@ -128,8 +139,21 @@ def _as_numbers(name: str, values: Any) -> NDArray[Any]:
     if array.dtype.kind not in "biufc":
         raise InvalidInput(f"{name} must be numbers, got dtype {array.dtype} of shape {array.shape}")
     array = array.astype(np.complex128 if array.dtype.kind == "c" else np.float64)
+    if array.ndim == 2:
+        _refuse_non_finite_columns(name, array)
     _refuse_non_finite(name, array)
     return array
+
+
+def _refuse_non_finite_columns(name: str, array: NDArray[Any]) -> None:
+    """Refuse a table some columns of which, but not all, have NaN or infinite entries."""
+    bad = np.flatnonzero(~np.isfinite(array).all(axis=0))
+    if 0 < len(bad) < array.shape[1]:
+        shown = ", ".join(str(column) for column in bad[:5]) + (", ..." if len(bad) > 5 else "")
+        raise InvalidInput(
+            f"{name} has NaN or infinite entries in {len(bad)} of {array.shape[1]} columns ({shown}); leave "
+            f"these columns out: {name}[:, np.isfinite({name}).all(axis=0)]"
+        )
 
 
 def _refuse_non_finite(name: str, array: NDArray[Any]) -> None:
@@ -192,7 +216,9 @@ def as_noise(noise: Any, m: int) -> float:
     except InvalidInput:
         bound = math.nan
     if not 0 <= bound < math.inf:
-        raise InvalidInput(f"noise must be 'auto', a standard deviation >= 0 or ('residual', r >= 0), got {noise!r}")
+        raise InvalidInput(
+            f"noise must be 'auto', a standard deviation >= 0 or ('residual', r >= 0), got {noise!r:.60}"
+        )
     return bound
 
 

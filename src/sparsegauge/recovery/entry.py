@@ -87,11 +87,11 @@ def recover(
         Whether all columns of y share one support: far fewer measurements suffice.
     groups : array, optional
         A label per column of A: coefficients with one label are zero or not together.
-    transform : str, (str, shape) or operator, optional
+    transform : str, (str, shape), array or operator, optional
         Where x itself is not sparse: a wavelet such as "db4", in which it is, exactly or nearly; "tv" for signals and
-        pictures that are piecewise constant; or an orthonormal operator from signals to coefficients. x is the signal,
-        and `Recovery.coefficients` has its coefficients. Pictures need their shape, ``("db4", (128, 128))``, unless A
-        is a PyLops operator, which has it.
+        pictures that are piecewise constant; or an orthonormal matrix or operator from signals to coefficients. x is
+        the signal, and `Recovery.coefficients` has its coefficients. Pictures need their shape,
+        ``("db4", (128, 128))``, unless A is a PyLops operator, which has it.
 
     Returns
     -------
@@ -141,7 +141,7 @@ def recover(
             return basis.to_signal(found, measurements)
         return _analyse(basis.analysis, system, measurements, noise, callback, progress)
     if not isinstance(joint, bool | np.bool_):
-        raise InvalidInput(f"joint must be True or False, got {joint!r}; labels of groups go to groups")
+        raise InvalidInput(f"joint must be True or False, got {joint!r:.60}; labels of groups go to groups")
     if groups is not None or (joint and measurements.ndim == 2):
         options = check_together(solver, x0=x0, callback=callback, executor=executor, progress=progress)
         problem = Problem.of(system, measurements.reshape(system.m, -1)[:, 0], noise=noise, bounds=bounds)

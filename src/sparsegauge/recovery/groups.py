@@ -28,11 +28,11 @@ class Groups:
     @classmethod
     def from_labels(cls, labels: Any, n: int) -> Groups:
         """Check labels, one per coefficient, and return their groups."""
-        array = np.asarray(labels)
+        array = _as_array(labels)
         if array.ndim != 1 or array.dtype.kind not in "biuUS" or len(array) != n:
             raise InvalidInput(
-                f"groups must be {n} labels, one whole number or string per column of A, got shape {array.shape} and "
-                f"dtype {array.dtype}"
+                f"groups must be {n} labels, one whole number or string per column of A, such as "
+                f"np.repeat(np.arange(number of groups), size), got shape {array.shape} and dtype {array.dtype}"
             )
         return cls(np.unique(array, return_inverse=True)[1])
 
@@ -61,6 +61,19 @@ class Groups:
     def of_columns(self, columns: Indices) -> Indices:
         """Return the groups that some coefficients belong to."""
         return np.unique(self.of[columns])
+
+
+def _as_array(labels: Any) -> NDArray[Any]:
+    """Return labels as an array, of strings or whole numbers where all of a table's column are that."""
+    try:
+        array = np.asarray(labels)
+    except ValueError:  # lists of different lengths
+        return np.asarray(list(labels), dtype=object)
+    if array.dtype.kind == "O" and all(isinstance(label, str) for label in array.flat):
+        return array.astype(str)
+    if array.dtype.kind == "O" and all(isinstance(label, int | np.integer) for label in array.flat):
+        return array.astype(np.int64)
+    return array
 
 
 def row_sizes(X: NDArray[Any]) -> Array:

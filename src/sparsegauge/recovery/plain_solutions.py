@@ -123,8 +123,9 @@ def _factor_rows(system: System, rows: int) -> NDArray[Any] | None:
     key = f"factor of {rows} rows"
     if key not in system.notes:
         A = system.matrix[:rows]  # type: ignore[index]
+        products = (A.conj() @ A.T).T  # A A^H, in the order in which LAPACK needs no copy
         try:
-            factor = np.linalg.cholesky(A @ A.conj().T)
+            factor = scipy.linalg.cholesky(products, lower=True, overwrite_a=True, check_finite=False)
         except np.linalg.LinAlgError:
             factor = np.zeros((rows, rows))
         diagonal = factor.diagonal().real

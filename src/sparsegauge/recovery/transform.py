@@ -19,9 +19,9 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.sparse.linalg import LinearOperator
+from scipy.sparse.linalg import LinearOperator, aslinearoperator
 
-from .._arrays import Array
+from .._arrays import Array, is_sparse
 from ..errors import InvalidInput
 from ..signals import orthogonal_wavelet
 from .analysis import Analysis, SpunWavelets, TotalVariation, differences
@@ -30,7 +30,7 @@ from .system import System
 from .tolerances import NOT_MEASURED, NOT_ORTHONORMAL
 
 TOTAL_VARIATION = "tv"
-KINDS = 'a wavelet such as "db4", "tv", (wavelet, shape) or an orthonormal operator'
+KINDS = 'a wavelet such as "db4", "tv", (wavelet, shape), or an orthonormal matrix or operator'
 
 Vector = NDArray[Any]
 
@@ -85,9 +85,11 @@ def basis_of(transform: Any, A: Any, system: System) -> Basis | Analysis:
     if isinstance(name, str):
         shape = _shape(shape if shape is not None else getattr(A, "dims", None), system.n)
         return _total_variation(system, shape) if name == TOTAL_VARIATION else wavelet_basis(name, shape)
+    if is_sparse(transform) or (isinstance(transform, np.ndarray) and transform.ndim == 2):
+        transform = aslinearoperator(transform)
     if all(hasattr(transform, method) for method in ("matvec", "rmatvec", "shape")):
         return _operator(transform, system.n)
-    raise InvalidInput(f"transform must be {KINDS}, got {transform!r}")
+    raise InvalidInput(f"transform must be {KINDS}, got {transform!r:.60}")
 
 
 def _shape(shape: Any, n: int) -> tuple[int, ...]:
