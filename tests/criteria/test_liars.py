@@ -131,6 +131,13 @@ def test_verify_ends_on_whatever_comes():
     assert {False, "too large"} <= outcomes
 
 
+def test_values_of_more_digits_than_python_writes_are_recomputed():
+    """The sum of two fractions of 3,000 digits each has 6,000: it is stated as a decimal number."""
+    before = [["1" * 3000 + "/7", 1], ["3" * 3000 + "/" + "1" * 3000, 1]]
+    after = [["1" * 3000 + "/7", 2], ["3" * 3000 + "/" + "1" * 3000, 2]]
+    assert sg.verify({"criterion": "P6", "metric": "neg_l1", "parameters": {}, "before": before, "after": after})
+
+
 @pytest.mark.parametrize("key", ["value_before", "value_after", "margin", "arithmetic"])
 def test_what_is_stated_beside_the_signals_must_be_true(key):
     stated = sg.audit("kappa4", criteria=["P3"], budget=QUICK)["P3"].counterexample

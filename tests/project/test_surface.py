@@ -89,3 +89,28 @@ def test_errors_are_what_callers_already_catch():
 @pytest.mark.parametrize("name", [n for n in sg.__all__ if n != "__version__"])
 def test_everything_public_is_documented(name):
     assert len(inspect.getdoc(getattr(sg, name)) or "") > 20
+
+
+MOST_PARAMETERS = 8
+
+
+def functions_with_many_parameters(path):
+    """Return the names of the functions of a module that take more parameters than a reader keeps in mind."""
+    found = set()
+    for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+        if isinstance(node, ast.FunctionDef):
+            names = [a.arg for a in (*node.args.posonlyargs, *node.args.args, *node.args.kwonlyargs)]
+            if len([name for name in names if name not in ("self", "cls")]) > MOST_PARAMETERS:
+                found.add(node.name)
+    return found
+
+
+def test_only_public_functions_and_commands_have_many_parameters():
+    """Elsewhere, what belongs together is an object. Kernels are apart: they get numbers and arrays, and no objects."""
+    package = Path(sg.__file__).parent
+    modules = [path for path in package.rglob("*.py") if not {"_compiled", "cli"} & set(path.parts)]
+    found = {name for path in modules for name in functions_with_many_parameters(path)}
+    assert {"recover", "standard_error"} <= found <= set(sg.__all__)
+    verbs = list((package / "cli").glob("*.py"))
+    many = {name for path in verbs for name in functions_with_many_parameters(path)}
+    assert many <= {path.stem for path in verbs}

@@ -135,14 +135,14 @@ def export(
 def figures(
     store: StoreArgument,
     output: Annotated[
-        Path, typer.Option("--output", "-o", help="The directory of the pictures, made if it is not there.")
+        Path, typer.Option("--output", "-o", help="The directory for the pictures; created if it does not exist.")
     ],
-    kind: Annotated[FigureKind, typer.Option("--format", help="Of the pictures.")] = FigureKind.PNG,
+    kind: Annotated[FigureKind, typer.Option("--format", help="The format of the pictures.")] = FigureKind.PNG,
     quiet: Quiet = False,
 ) -> None:
-    """Draw what a study found: error maps, success, the best order; against the noise, if it has any.
+    """Draw the results of a study: error maps, success rates, the best order, and errors against the noise.
 
-    Of a study that is not finished, what is there so far is drawn.
+    A study that is not finished is drawn as far as it is.
     """
     with progress(quiet=quiet) as bar, _warnings_as_lines():
         task = bar.add_task("loading", total=None)

@@ -19,6 +19,7 @@ from ..errors import Irrational, Undefined
 
 DIGITS = (50, 100, 200, 400, 1000)  # tried in turn, until two intervals are disjoint
 ALL_BUT_ZERO = Fraction(1, 10**30)  # width of bounds about zero that are shown as 0
+LONGEST_TEXT, BITS_OF_A_LONG_TEXT = 40, 140  # fractions of more characters are shown as decimal numbers
 LARGEST_EXPONENT = 10**7  # of two
 LARGEST_POWER = 10**5  # bits of a power that is still computed as a fraction
 
@@ -307,8 +308,10 @@ def shown(value: Fraction | Bounds, digits: int = 20) -> str:
         if value.low != value.high:
             return decimals((value.low + value.high) / 2, digits)
         value = value.low
+    if value.numerator.bit_length() + value.denominator.bit_length() > BITS_OF_A_LONG_TEXT:
+        return decimals(value, digits)  # Python refuses to write whole numbers of more than 4,300 digits
     text = str(value)
-    return text if len(text) <= 40 else decimals(value, digits)
+    return text if len(text) <= LONGEST_TEXT else decimals(value, digits)
 
 
 def decimals(value: Fraction, digits: int) -> str:
