@@ -16,7 +16,7 @@ from sklearn.utils.validation import check_array, check_is_fitted, validate_data
 from ._arrays import Array, Indices, is_sparse
 from .errors import InvalidInput
 from .metrics.coefficient_moments import CoefficientMoments, affine, is_constant, merge, moments_of
-from .metrics.gds import gds
+from .metrics.gds import DEFAULT_ORDER, gds
 
 TABLE = {"dtype": np.float64, "ensure_all_finite": "allow-nan"}  # what scikit-learn is to make of X
 
@@ -55,9 +55,9 @@ class CoefficientNormaliser(OneToOneFeatureMixin, TransformerMixin, BaseEstimato
         The variances, with n - 1; 0 for constant coefficients. Below 1e-308 and above 1e308 float64 has no room for
         them, and they become 0 and inf; `transform` does without them.
     scale_ : ndarray of shape (n_features_in_,)
-        What the centred coefficients are divided by: the standard deviation, or 1 for constant coefficients.
+        The divisors of the centred coefficients: the standard deviation, or 1 for constant coefficients.
     n_samples_seen_ : int or ndarray of shape (n_features_in_,)
-        How many values were seen; one number for each coefficient where NaN makes them differ.
+        The number of values seen; one number per coefficient where NaN makes them differ.
     n_features_in_ : int
         The number of coefficients.
     feature_names_in_ : ndarray of shape (n_features_in_,)
@@ -226,7 +226,7 @@ class CoefficientNormaliser(OneToOneFeatureMixin, TransformerMixin, BaseEstimato
 
 def normalised_gds(
     X: Any,
-    order: float = 2.0,
+    order: float = DEFAULT_ORDER,
     *,
     normaliser: CoefficientNormaliser | None = None,
     nan_policy: str = "propagate",

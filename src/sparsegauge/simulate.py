@@ -30,7 +30,7 @@ def sparse_signal(
     n, nonzeros : int
         The length, and how many coefficients are not zero.
     distribution : {"binomial", "uniform", "normal", "exponential"}
-        Of the non-zeros: ones, U(0, 1), N(0, 1) or Exp(1).
+        The distribution of the non-zeros: ones, U(0, 1), N(0, 1) or Exp(1).
     signs : {"natural", "positive", "random"}
         As drawn, all positive, or each by the toss of a coin.
     rng : int, numpy.random.Generator or None

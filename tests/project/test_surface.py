@@ -114,3 +114,19 @@ def test_only_public_functions_and_commands_have_many_parameters():
     verbs = list((package / "cli").glob("*.py"))
     many = {name for path in verbs for name in functions_with_many_parameters(path)}
     assert many <= {path.stem for path in verbs}
+
+
+def test_the_default_order_is_written_once():
+    """`metrics/gds.py` alone says which order is the default."""
+    from sparsegauge.metrics.gds import DEFAULT_ORDER
+
+    assert sg.METRICS["gds"].defaults == {"order": DEFAULT_ORDER}
+    for function in (sg.gds, sg.normalised_gds, sg.trade_off):
+        assert inspect.signature(function).parameters["order"].default == DEFAULT_ORDER
+    package = Path(sg.__file__).parent
+    written = {
+        str(path.relative_to(package))
+        for path in package.rglob("*.py")
+        if re.search(r"order: float = [0-9]", path.read_text(encoding="utf-8"))
+    }
+    assert not written

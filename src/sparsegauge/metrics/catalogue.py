@@ -236,13 +236,13 @@ def measure(
     Parameters
     ----------
     x : array_like
-        As every metric takes it.
+        The signals, as every metric takes them.
     metric : str or sequence
         The name or an alias of a metric; or several of them, each a name or a pair of a name and its parameters.
     axis, keepdims, nan_policy, weights, center, zero, dim
         The options of every metric; see `gds`.
     **parameters : float
-        Those of the one metric.
+        The parameters of the metric, if it is a single one.
 
     Returns
     -------

@@ -51,7 +51,7 @@ def standard_error(
     Parameters
     ----------
     x : array_like
-        As every metric takes it; what is not an array of NumPy or SciPy is converted to one.
+        The signals, as every metric takes them; anything but arrays of NumPy or SciPy is converted to one.
     metric : str, Metric or function
         A metric of the catalogue, by its name, its object or its function. Metrics that count coefficients or depend on
         the largest one have no standard error.
@@ -112,13 +112,13 @@ def confidence_interval(
     Parameters
     ----------
     x : array_like
-        As every metric takes it.
+        The signals, as every metric takes them.
     metric : str, Metric or function
         A metric of the catalogue, by its name, its object or its function.
     level : float
         The probability, between 0 and 1.
     method : {"infinitesimal", "jackknife"}
-        As in `standard_error`; ``infinitesimal`` takes off no bias.
+        As in `standard_error`; ``infinitesimal`` does not correct the bias.
     blocks, axis, keepdims, nan_policy, weights, center, **parameters
         As in `standard_error`.
 

@@ -44,6 +44,7 @@ from .references import GDS
 if TYPE_CHECKING:
     from .statistics import Rows
 
+DEFAULT_ORDER = 2.0
 LARGEST_PAPER_ORDER = 1000  # beyond, its binomials overflow
 
 
@@ -85,7 +86,7 @@ def _measure_plainly(x: Any, order: float, method: str) -> float | Array | None:
     parameters=[
         OrderParameter(
             "order",
-            2.0,
+            DEFAULT_ORDER,
             low=1,
             high=math.inf,
             low_included=True,

@@ -127,17 +127,17 @@ class GDSAscent(Solver):
     Parameters
     ----------
     order : float
-        Any real p >= 1. Between 1 and 2 does best.
+        Any real p >= 1. Orders between 1 and 2 are the most successful.
     final_order : float or None
         The order goes over to this one linearly while the steps shrink; None keeps it.
     iterations : int
-        How many steps.
+        The number of steps.
     step : float
         The length of the first step in units of the norm of the start.
     decay : float
         The last step over the first; they shrink geometrically.
     tolerance : float
-        Converged is a run in whose last tenth x moved by less than this, relative to x.
+        A run has converged if x moved by less than this, relative to x, in its last tenth.
 
     Notes
     -----

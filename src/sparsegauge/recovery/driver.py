@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 from .._arrays import Array
 from ..errors import InvalidInput
-from ..metrics.gds import gds
+from ..metrics.gds import DEFAULT_ORDER, gds
 from .problem import Problem
 from .result import Recovery
 from .status import Status
@@ -119,7 +119,7 @@ def judge(
     *,
     nit: int = 0,
     nfev: int = 0,
-    order: float = 2.0,
+    order: float = DEFAULT_ORDER,
     history: list[float] | None = None,
 ) -> Recovery:
     """Return the result for x: whether it explains y, its status, its residual and its sparsity."""

@@ -79,7 +79,7 @@ def recover(
     callback : callable, optional
         Called with (iteration, copy of x); return True to stop. For one y only.
     executor : concurrent.futures.Executor, optional
-        Who recovers the columns of y if there are several: threads by default; processes, or Dask's
+        What recovers the columns of y if there are several: threads by default; processes, or Dask's
         ``client.get_executor()``.
     progress : callable, optional
         Called with (columns done, columns in all).

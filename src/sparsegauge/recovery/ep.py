@@ -74,20 +74,20 @@ class EP(Solver):
     Parameters
     ----------
     slabs : tuple of {"two-gaussians", "exponential", "bernoulli-gauss"}
-        The priors of what is not zero: two Gaussians with free means and variances (finds equal magnitudes), an
-        exponential on either side of 0, one Gaussian around 0. One-sided where the bounds are.
+        The priors of the non-zero coefficients: two Gaussians with free means and variances (finds equal magnitudes),
+        an exponential on either side of 0, one Gaussian around 0. One-sided where the bounds are.
     restarts : int
-        How many more runs with random log-odds, over all slabs in turn.
+        The number of further runs with random log-odds, over all slabs in turn.
     bias : float
-        Standard deviation of these log-odds.
+        The standard deviation of these log-odds.
     sweeps : int
-        Most sweeps of a run.
+        The largest number of sweeps in a run.
     damping : float
-        How far a sweep goes: 1 is all the way.
+        The size of a sweep's step: 1 is the full step.
     em_rate : float
-        How far a step of EM goes.
+        The size of a step of EM: 1 is the full step.
     density : float
-        The first rho, as a fraction of the measurements per coefficient.
+        The initial rho, as a fraction of the measurements per coefficient.
     tolerance : float
         A run has converged when a sweep changes x, relatively, by less.
 

@@ -26,7 +26,7 @@ class SparseRecovery(MultiOutputMixin, RegressorMixin, BaseEstimator):  # type: 
     noise : "auto", float or ("residual", float)
         As for `recover`: estimated, the standard deviation per measurement, or the largest norm of the residual.
     bounds : (low, high), optional
-        Numbers, arrays or None.
+        The limits of x: numbers, arrays, or None for no limit.
     random_state : int, numpy.random.Generator or None
         The source of randomness, for solvers that use any; None stands for a fixed seed.
 
@@ -35,9 +35,9 @@ class SparseRecovery(MultiOutputMixin, RegressorMixin, BaseEstimator):  # type: 
     coef_ : ndarray of shape (n_features,) or (n_targets, n_features)
         The sparse solution, one row per target.
     recovery_ : Recovery or Recoveries
-        Everything about it: status, residual, certificate.
+        The full result: status, residual, certificate.
     n_iter_ : int
-        How many solves it took.
+        The number of solves that it took.
 
     Examples
     --------

@@ -93,14 +93,14 @@ class MessagePassing(Solver):
     Parameters
     ----------
     slabs : tuple of {"normal", "uniform", "exponential", "level"}
-        The first shapes of the density of what is not zero. The first three stay unimodal, with their mode at zero; the
-        last one may become any histogram, and finds equal magnitudes.
+        The initial shapes of the density of the non-zero coefficients. The first three stay unimodal, with their mode
+        at zero; the last one may become any histogram, and finds equal magnitudes.
     steps : int
-        Most steps of a run.
+        The largest number of steps in a run.
     damping : float
-        How far a step goes: 1 is all the way.
+        The size of a step: 1 is the full step.
     em_rate : float
-        How far a step of EM goes.
+        The size of a step of EM: 1 is the full step.
     tolerance : float
         A run ends when a step changes x, relatively, by less.
 

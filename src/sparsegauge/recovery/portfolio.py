@@ -64,9 +64,9 @@ class Portfolio(Solver):
     Parameters
     ----------
     restarts : int
-        How often the six variants are tried again with random weights. Large systems get fewer of all restarts.
+        The number of restarts of the six variants with random weights. Large systems get fewer of all restarts.
     propagations : int
-        Restarts of expectation propagation.
+        The number of restarts of expectation propagation.
     lattice : bool
         Whether to look for signals of equal magnitudes, or of small whole-number ratios, by lattice reduction.
     time_limit : float

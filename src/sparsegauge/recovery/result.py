@@ -59,7 +59,7 @@ class Recovery:
     success : bool
         Whether x explains y and the status is one of those that can be a success.
     status, message : Status, str
-        How it ended, as a number with a name and in words.
+        How the solver ended, as a number with a name and in words.
     nit, nfev : int
         Iterations, and evaluations of whatever the solver evaluates.
     fun : float
@@ -76,7 +76,7 @@ class Recovery:
         Why x is the signal that was measured and not only a sparse one; `certified` says whether there is one, and
         `certificate_reason` why, or why not.
     history : list of float
-        The sparsity on the way.
+        The sparsity of the iterates.
     coefficients : ndarray or None
         With `transform`, the sparse coefficients (or jumps) of x. `std`, `inclusion`, `support`, `nonzeros`, `fun` and
         the certificate are about these.

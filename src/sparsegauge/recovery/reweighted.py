@@ -34,7 +34,7 @@ class GDSReweighted(Solver):
     Parameters
     ----------
     order : float
-        p >= 1. High orders look at the large coefficients alone; 1 is the Gini index, and 2 is |x|_1/|x|_2.
+        The order p >= 1. High orders depend on the large coefficients alone; 1 is the Gini index, and 2 is |x|_1/|x|_2.
     floor : float
         The least weight, in units of the largest.
     well, sharpness : float

@@ -61,14 +61,14 @@ class SPSA(Solver):
     Parameters
     ----------
     order : float
-        Of GDS.
+        The order of GDS that is maximised.
     metric : str or callable
         "gds"; or any metric of the catalogue, of which the sparser direction is sought; or any function of a
         1-D array whose larger values are sparser.
     parameters : mapping
-        Those of a metric of the catalogue.
+        The parameters of a metric of the catalogue.
     iterations : int
-        How many; each measures two points.
+        The number of iterations; each measures two points.
     a, A, alpha : float
         The gains a_k = a / (k + 1 + A)^alpha.
     c, gamma : float
@@ -78,7 +78,7 @@ class SPSA(Solver):
     gains : {"relative", "absolute"}
         Whether a and c are in the units above, or a in the units of S and c in those of x.
     tolerance : float
-        Converged is a run in whose last tenth x moved by less than this, relative to x.
+        A run has converged if x moved by less than this, relative to x, in its last tenth.
 
     Notes
     -----

@@ -25,7 +25,7 @@ from numpy.typing import NDArray
 from .._arrays import Array, Indices, Parameter, as_rng, check_count, check_order
 from .._arrays.equations import noise_norm
 from ..errors import InvalidInput
-from ..metrics.gds import gds
+from ..metrics.gds import DEFAULT_ORDER, gds
 from .driver import Callback
 from .problem import Problem
 from .reweighted import GDSReweighted
@@ -83,7 +83,7 @@ def trade_off(
     *,
     solver: Solver | None = None,
     points: int = 25,
-    order: float = 2.0,
+    order: float = DEFAULT_ORDER,
     least: float = LEAST.default,
     bounds: Any = None,
     rng: Any = None,
@@ -96,14 +96,14 @@ def trade_off(
     A, y, bounds, rng
         As for `recover`.
     solver : Solver, optional
-        Any that honours noise; `GDSReweighted()` by default. Each residual is solved for by itself.
+        Any solver that supports noise; `GDSReweighted()` by default. Each residual is a problem of its own.
     points : int
         How many residuals are tried: none, `points` - 3 from `least` |y| on in equal ratios, |y| itself (x = 0), and
         the noise that the knee of these suggests. Points that another one beats in both are left out.
     order : float
-        p of S_p.
+        The order p of S_p.
     least : float
-        The smallest residual but none, in units of |y|.
+        The smallest residual above zero, in units of |y|.
     callback : callable, optional
         Called with (number of the point, x); returning True ends the search with the points so far.
 

@@ -44,10 +44,10 @@ class Study:
     n : int
         The length of the signals.
     distributions : sequence of str
-        Of the non-zeros, as `sparse_signal` names them: "binomial", "uniform", "normal", "exponential"; or real data
-        in a basis, such as "ecg-db4", "camera-dct" or "digits-pixels", of which `nonzeros` are the coefficients kept;
-        or a data file with a transform, such as "heart.npy db4"; or the import path of a function of (n, nonzeros,
-        rng), such as "mypackage.signals:spikes".
+        The distributions of the non-zeros, as `sparse_signal` names them: "binomial", "uniform", "normal",
+        "exponential"; or real data in a basis, such as "ecg-db4", "camera-dct" or "digits-pixels", of which `nonzeros`
+        are the coefficients kept; or a data file with a transform, such as "heart.npy db4"; or the import path of a
+        function of (n, nonzeros, rng), such as "mypackage.signals:spikes".
     nonzeros, measurements : sequence of int or str
         Counts out of n, or shares of it such as "10%"; 1 <= nonzeros <= n and 1 <= measurements < n.
     orders : sequence of float
@@ -55,11 +55,11 @@ class Study:
     signs : {"natural", "positive", "random"}
         As drawn (N(0, 1) has both signs, the others are positive), all positive, or each by the toss of a coin.
     solver : Solver or mapping of str to Solver
-        What is studied; of several, by labels, there is an axis `solver`.
+        The solver to study; or several solvers by label, which make an axis `solver`.
     repeats : int
-        Trials in each cell.
+        The number of trials per cell.
     seed : int
-        Of all randomness.
+        The seed of all randomness.
     noise_db : sequence of float
         Signal-to-noise ratios of the measurements in decibels, inf for none; the solver is told the standard
         deviation. Empty: no noise and no such axis.
@@ -70,7 +70,7 @@ class Study:
     matrix : str
         "gaussian", or the import path of a function of (m, n, rng) that returns an array or a LinearOperator.
     folder : str
-        Where data files with relative paths are; no part of what identifies the study.
+        The directory of data files with relative paths; it is not part of the study's identity.
 
     Examples
     --------

@@ -95,7 +95,7 @@ def run_study(
     study : Study
         What to compute.
     store : path
-        A directory of its own: made if it is not there, continued if it is.
+        A directory for this study alone: created if it does not exist, continued if it does.
     executor : concurrent.futures.Executor, optional
         Where the cells run; as many threads as there are cores by default. A process pool and
         ``dask.distributed.Client(...).get_executor()`` do as well; the table is the same.
