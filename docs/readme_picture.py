@@ -54,7 +54,7 @@ def draw_number(axes: Axes) -> None:
 def draw_recovery(axes: Axes) -> None:
     """An electrocardiogram from a quarter as many random sums: the original, and what was recovered."""
     sums = ecg_sums(0)
-    found = sums.synthesis @ sums.sparsest().x
+    found = sums.recover().x
     error = 100 * np.linalg.norm(found - sums.truth) / np.linalg.norm(sums.truth)
     axes.plot(sums.truth, color=QUIET, linewidth=3.2, alpha=0.6, label="1,024 samples")
     axes.plot(found, color=BLUE, linewidth=1, label=f"recovered from {len(sums.y)} sums, error {error:.0f} %")

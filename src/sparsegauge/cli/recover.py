@@ -262,7 +262,7 @@ def _report(found: Recovery, order: float) -> dict[str, Any]:
         "n": found.x.size,
         "nonzeros": found.nonzeros,
         "order": order,
-        "sparsity": gds(found.x, order),
+        "sparsity": gds(found.x if found.coefficients is None else found.coefficients, order),
         "residual": found.residual,
         "noise": found.noise,
         "explains": found.status == Status.INEXACT or (found.success and found.status != Status.INCONSISTENT),
