@@ -6,7 +6,7 @@ BUILD := build/kernels
 # the build tools of .venv, and none that happens to be on the machine
 export PATH := $(CURDIR)/$(BIN):$(PATH)
 
-.PHONY: test test-all torch jax test-torch test-jax coverage kernels lint types bench peers report pages docs studies torture clean
+.PHONY: test test-all torch jax test-torch test-jax coverage kernels lint types bench bench-readme peers report pages docs studies torture clean
 
 test: lint types kernels
 	$(BIN)/pytest -n auto
@@ -47,6 +47,14 @@ types: $(READY)
 
 bench: kernels
 	$(BIN)/python -m benchmarks
+
+# The tables behind the figures of README.md, each printed by its own benchmark: hours. RECORDS=FOLDER has the bearing records.
+bench-readme: kernels peers
+	$(BIN)/python -m benchmarks.easy
+	$(BIN)/python -m benchmarks.unknown_noise 100 90000
+	$(BIN)/python -m benchmarks.joint
+	$(if $(RECORDS),$(BIN)/python -m benchmarks.bearings $(RECORDS) speed)
+	$(BIN)/python -m benchmarks.scale
 
 # Packages that only benchmarks/ compares with.
 peers: $(READY)

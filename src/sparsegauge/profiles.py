@@ -22,6 +22,7 @@ MOST_LINES = 8  # of a plot; nobody could tell more of them apart
 WINDOWS_PER_SIGNAL = 100  # about
 SHORTEST_WINDOW = 32
 FEWEST_WINDOWS = 8
+FLAT = 5e-4  # differences of S_2 over time that are not worth a mark
 POINTS_PER_CURVE = 150  # enough for a smooth line, however many coefficients there are
 
 
@@ -80,6 +81,21 @@ class OverTime:
     unit: str
     window: float
     sparsest_at: float
+
+    @property
+    def is_flat(self) -> bool:
+        """Return whether all windows are about equally sparse."""
+        return bool(np.nanmax(self.values) - np.nanmin(self.values) < FLAT)
+
+    @property
+    def where(self) -> str:
+        """Say which window is the sparsest, such as "sparsest from 4.8 to 5 s"."""
+        if self.is_flat:
+            return "the same throughout"
+        first, last = self.sparsest_at, self.sparsest_at + self.window
+        if self.unit == "s":
+            return f"sparsest from {first:.4g} to {last:.4g} s"
+        return f"sparsest from sample {first:,.0f} to {last:,.0f}"
 
 
 Drawing = Curves | Map | Trace

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import warnings
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
@@ -156,6 +157,17 @@ def find_records(label: str, found: list[Contents]) -> Iterator[FoundRecord]:
             surveyed += 1
     if not surveyed:
         raise InvalidInput(f"{label} has no record: only single numbers and columns of times")
+
+
+def find_rate(found: list[Contents]) -> float | None:
+    """Return the sampling rate that a file states, in a header, a number or a column of times; None if it does not."""
+    single = {_squeeze(contents.name): _only_number(contents) for contents in found if contents.name is not None}
+    stated = _named({name: value for name, value in single.items() if value is not None}, RATE_NAMES)
+    for contents in found:
+        if stated is None and contents.axis is not None and (contents.rate is not None or contents.labels):
+            with contextlib.suppress(InvalidInput):  # times that are not evenly spaced give no rate
+                stated = _records(contents)[1]
+    return stated
 
 
 def _squeeze(name: str | None) -> str:

@@ -1,6 +1,7 @@
 """`sparsegauge bands`: files of every kind, the rate and the speed that they hold, verdicts, pages, refusals."""
 
 import json
+import re
 
 import numpy as np
 import pytest
@@ -9,6 +10,7 @@ import scipy.io.wavfile
 
 import sparsegauge as sg
 from sparsegauge.cli import main
+from sparsegauge.vibration.band_tree import Band
 
 RATE = 12_000
 QUICK = ["--levels", "3", "--level", "0"]
@@ -213,3 +215,16 @@ def test_records_that_cannot_be_used(capsys, tmp_path):
     assert "not evenly spaced" in run(capsys, tmp_path / "t.csv", code=2)
     (tmp_path / "empty").mkdir()
     assert "no file of a known kind" in run(capsys, tmp_path / "empty", code=2)
+
+
+def test_numbers_have_fixed_decimals(capsys, tmp_path, fault):
+    np.save(tmp_path / "x.npy", fault)
+    line = run(capsys, tmp_path / "x.npy", "--rate", "11000", "--levels", 3).splitlines()[1]
+    assert re.search(r" 0\.\d{4} +0\.\d{4} +(below 0\.0001|0\.\d{4}) +(stands|does)", line)
+    assert not re.search(r"\d\.\d+ to", line)  # thirds of 5500 Hz are not 1833.33 Hz
+
+
+def test_narrow_bands_keep_their_decimals():
+    assert str(Band(0.0, 62.5, 3)) == "0 to 62.5 Hz"
+    assert str(Band(1000 / 3, 2000 / 3, 1)) == "333 to 667 Hz"
+    assert str(Band(0.125, 0.25, 1)) == "0.125 to 0.25 Hz"

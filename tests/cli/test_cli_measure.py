@@ -263,7 +263,7 @@ def test_a_missing_number_in_text_is_never_passed_over(run, values, written):
 
 def test_nan_is_an_error_by_default(run, values):
     np.save("x.npy", [1.0, np.nan, 3.0])
-    refused(run("x.npy"), "x.npy: ", "1 NaN", "--nan-policy omit")
+    refused(run("x.npy"), "x.npy: ", "1 NaN value; --nan-policy omit leaves it out, --nan-policy propagate")
     refused(run("x.npy", "--window", "2"), "x.npy: ", "NaN value")
     assert list(values("x.npy", "-m", "gini", "--nan-policy", "omit").values()) == [sg.gini([1.0, 3.0])]
     assert list(values("x.npy", "-m", "gini", "--nan-policy", "propagate").values()) == [None]
@@ -297,7 +297,7 @@ def test_nan_is_an_error_by_default(run, values):
         (["empty"], ["the directory empty has no file of a known kind"]),
         (["x.npy", "--center", "mode"], ["--center", "mode"]),
         (["x.npy", "-m", "hill", "--parameter", "q"], ["such as q=3"]),
-        (["x.npy", "-m", "hill", "--parameter", "z=3"], ["parameter 'z'", "there are: q"]),
+        (["x.npy", "-m", "hill", "--parameter", "z=3"], ["parameter 'z'", "the parameters there are: q"]),
         (["x.npy", "-o", "x.xlsx"], [".csv, .json and .parquet"]),
         (["x.npy", "-o", "x.csv", "--json"], ["choose one"]),
     ],
@@ -391,6 +391,38 @@ def test_center_is_that_of_the_library(values):
     assert list(windowed.values()) == pytest.approx(sg.gds(x.reshape(2, 512), 2, center="mean"), rel=1e-12)
 
 
+@pytest.mark.parametrize("typed", [["x.npy", "--center"], ["--center", "x.npy"], ["--center", "--csv", "x.npy"]])
+def test_center_alone_is_the_mean(run, typed):
+    np.save("x.npy", 9.81 + 0.1 * ECG)
+    assert run(*typed, "--csv") == run("x.npy", "--center", "mean", "--csv")
+
+
+def test_single_numbers_beside_a_signal_are_left_out_but_can_be_asked_for(run):
+    scipy.io.savemat("x.mat", {"x": ECG, "fs": 360.0})
+    code, out, err = run("x.mat", "--csv")
+    assert (code, err) == (0, "sparsegauge: x.mat: left out 'fs', a single number\n")
+    assert {line.split(",")[1] for line in out.splitlines()[1:]} == {"x"}
+    scipy.io.savemat("numbers.mat", {"fs": 360.0})
+    assert run("numbers.mat", "--csv")[0] == run("x.mat", "--key", "fs")[0] == 0
+
+
+def test_files_that_are_left_out_are_named_once_with_a_reason_in_plain_words(run):
+    np.save("x.npy", ECG)
+    Path("cut.wav").write_bytes(b"RIFF\0\0")
+    Path("letter.docx").write_bytes(b"PK\x03\x04" + bytes(40))
+    code, _, err = run("x.npy", "cut.wav", "letter.docx")
+    assert code == 1
+    cut, letter, count = err.splitlines()
+    assert cut == "sparsegauge: left out: cut.wav is not a WAV file that can be read (it ends too early)"
+    assert letter.startswith("sparsegauge: left out: letter.docx is of no known kind: ")
+    assert count == "sparsegauge: 2 files were left out"
+
+
+def test_mistakes_in_options_point_to_the_help_of_the_verb(run):
+    _, _, err = run("x.npy", "--key")
+    assert err.endswith("(see sparsegauge measure --help)\n")
+
+
 def test_offsets_and_times_are_noted(run):
     Path("x.csv").write_text(
         "t,a\n" + "\n".join(f"{k / 100},{9.81 + 0.01 * (-1) ** k}" for k in range(50)), encoding="utf-8"
@@ -435,7 +467,7 @@ def test_normalise_takes_the_signals_of_all_files_as_one_dataset(run):
     Path("5.npy").write_bytes(b"nothing")
     code, out, err = run(*(f"{i}.npy" for i in range(6)), "--normalise", "--order", "2", "--json")
     assert code == 1
-    assert "left out 5.npy" in err
+    assert "left out: 5.npy is not a NumPy array that can be read (it ends too early)" in err
     assert [r["value"] for r in json.loads(out)] == pytest.approx(normalised(rows), rel=1e-12)
 
 
@@ -639,7 +671,9 @@ def test_signals_that_are_zero_or_too_many_are_drawn_as_well_as_can_be(run):
     np.save("x.npy", np.vstack([np.zeros(64), np.ones((9, 64))]))
     for options in ([], ["--window", "16"]):
         code, _, err = run("x.npy", "--plot", "x.svg", *options)
-        assert (code, err) == (0, f"sparsegauge: the plot shows the first {profiles.MOST_LINES} signals\n")
+        notes = [] if options else ["x.npy: [0] is zero everywhere, so that its sparsity is not defined"]
+        notes.append(f"the plot shows the first {profiles.MOST_LINES} signals")
+        assert (code, err) == (0, "".join(f"sparsegauge: {note}\n" for note in notes))
 
 
 def test_a_map_of_many_windows_is_averaged(run):

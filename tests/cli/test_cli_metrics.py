@@ -46,3 +46,14 @@ def test_an_unknown_metric_is_one_line_that_names_the_nearest(run):
     assert code == 2
     assert err.count("\n") == 1
     assert "hoyer" in err
+
+
+def test_metrics_have_readable_names_and_count_their_laws(run, monkeypatch):
+    monkeypatch.setenv("COLUMNS", "200")
+    hoyer, gini = (run(name)[1] for name in ("hoyer", "gini"))
+    assert "Hoyer's sparsity: the ratio of two norms" in hoyer
+    assert "10 of 11; not Cloning" in hoyer
+    assert "all 11" in gini
+    _, out, _ = run("--json")
+    titles = [entry["title"] for entry in json.loads(out)]
+    assert len(set(titles)) == len(titles)

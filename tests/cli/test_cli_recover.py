@@ -9,6 +9,7 @@ import xml.etree.ElementTree as ElementTree
 
 import numpy as np
 import pytest
+from matplotlib.image import imread
 
 import sparsegauge as sg
 from sparsegauge._platform import writing
@@ -241,6 +242,15 @@ def test_what_is_missing_is_named(run, left_out):
     code, out, err = run("recover", *given)
     assert (code, out) == (2, "")
     assert err.startswith(f"sparsegauge: {left_out} missing; ")
+
+
+def test_a_picture_alone_is_enough(run, files, tmp_path):
+    code, out, _ = run(*files, "--plot", "x.png")
+    assert code == 0
+    assert "written" not in out
+    assert imread("x.png").ndim == 3
+    code, out, _ = run(*files, "--plot", "x.png", "--json")
+    assert json.loads(out)["output"] is None
 
 
 @pytest.mark.parametrize("step", ["fsync", "replace"])

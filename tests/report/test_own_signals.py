@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gzip
+import re
 
 import numpy as np
 import pytest
@@ -68,7 +69,9 @@ def test_missing_values_are_counted_and_zero_signals_are_left_out(tmp_path):
 
 def test_nothing_to_show_is_an_error_that_says_so(tmp_path):
     (tmp_path / "words.csv").write_text("only\nwords\n")
-    with pytest.raises(sg.InvalidInput, match="no signal to report on"):
+    with pytest.raises(
+        sg.InvalidInput, match=r"no signal to report on; words.csv is left out: .* no column of numbers"
+    ):
         read_signals([str(tmp_path / "words.csv")], note=lambda text: None)
     (tmp_path / "empty").mkdir()
     with pytest.raises(sg.InvalidInput, match="no file of a known kind"):
@@ -79,7 +82,31 @@ def test_a_page_holds_a_dozen_signals_and_says_how_many_more_there_are(tmp_path)
     np.save(tmp_path / "many.npy", np.random.default_rng(0).standard_normal((MOST_SIGNALS + 3, 64)))
     notes = []
     assert len(read_signals([str(tmp_path / "many.npy")], note=notes.append)) == MOST_SIGNALS
-    assert "3 more" in notes[0]
+    assert "3 more are left out" in notes[0]
+
+
+def test_every_file_gets_its_share_of_the_room(tmp_path):
+    rng = np.random.default_rng(0)
+    np.save(tmp_path / "a.npy", rng.standard_normal((100, 64)))
+    for name in "bcd":
+        np.save(tmp_path / f"{name}.npy", rng.standard_normal(64))
+    names = [signal.name for signal in read_signals([str(tmp_path)], note=lambda text: None)]
+    assert names[-3:] == ["b.npy", "c.npy", "d.npy"]
+    assert len(names) == MOST_SIGNALS
+
+
+def test_rates_come_from_times_numbers_and_the_user(tmp_path):
+    rng = np.random.default_rng(0)
+    times = np.arange(640) / 250
+    np.savetxt(tmp_path / "t.csv", np.c_[times, rng.standard_normal(640)], delimiter=",", header="time,x", comments="")
+    np.savez(tmp_path / "n.npz", x=rng.standard_normal(640), fs=360.0)
+    np.save(tmp_path / "plain.npy", rng.standard_normal(640))
+    found = read_signals([str(tmp_path)], note=lambda text: None, rate=12_000)
+    assert {signal.name: signal.rate for signal in found} == {
+        "n.npz: x": 360, "plain.npy": 12_000, "t.csv: x": pytest.approx(250),
+    }  # fmt: skip
+    (one,) = read_signals([str(tmp_path / "t.csv")], note=pytest.fail, key="x")
+    assert one.rate is None
 
 
 def test_files_of_the_same_name_are_told_apart(tmp_path):
@@ -114,13 +141,13 @@ ODD = {
 
 @pytest.mark.parametrize("words", ODD)
 def test_oddities_are_seen(words):
-    assert any(words in fact for fact in find_oddities(ODD[words]))
+    assert any(words in oddity.words for oddity in find_oddities(ODD[words]))
 
 
 def test_ordinary_samples_have_no_oddities():
     for seed in range(20):
         assert find_oddities(np.random.default_rng(seed).standard_normal(2000)) == []
-    assert find_oddities(np.random.default_rng(0).standard_normal(100), missing=2)[0].startswith("2 missing")
+    assert find_oddities(np.random.default_rng(0).standard_normal(100), missing=2)[0].words.endswith(": 2")
 
 
 def test_a_fact_about_several_signals_is_said_once():
@@ -128,9 +155,34 @@ def test_a_fact_about_several_signals_is_said_once():
     signals = [measure_values(name, "", offset) for name in "abcdef"]
     last = summarise_signals(signals, rank_signals(signals))[2]
     assert last.count("the mean has most of the energy") == 1
-    assert last.startswith("Odd: a, b, c, d and 2 more: ")
+    assert last.endswith("(a, b, c and 3 more).")
     two = signals[:2]
-    assert summarise_signals(two, rank_signals(two))[2].startswith("Odd: a and b: ")
+    assert summarise_signals(two, rank_signals(two))[2].endswith("(a and b).")
+
+
+def test_a_fact_whose_size_differs_is_said_as_a_range_and_a_file_is_named_once():
+    rng = np.random.default_rng(0)
+    signals = [
+        measure_values(f"x.mat: [{k}]", "", np.where(rng.random(4000) < share, 0, rng.standard_normal(4000)))
+        for k, share in enumerate((0.2, 0.6))
+    ]
+    last = summarise_signals(signals, rank_signals(signals))[2]
+    assert re.fullmatch(
+        r"Odd: (19|20|21) to (59|60|61) % of the samples are exactly zero \(x.mat: \[0\] and \[1\]\)\.", last
+    )
+
+
+def test_the_summary_names_the_metrics_that_choose_another_signal():
+    spikes = np.r_[np.ones(40), np.zeros(60)]  # many zeros, and equal magnitudes
+    floor = np.r_[30.0, np.full(99, 0.5)]  # one huge coefficient over a floor
+    signals = [measure_values("spikes", "", spikes), measure_values("floor", "", floor)]
+    ranking = rank_signals(signals)
+    choices = ranking[0].sparsest(ranking[0].lawful)
+    first = summarise_signals(signals, ranking)[0]
+    most, fewest = sorted(choices, key=lambda name: -len(choices[name]))
+    assert first.startswith(f"{most} is the sparsest")
+    assert f"{len(choices[most])} of the {len(ranking[0].lawful)} metrics" in first
+    assert f"choose {fewest}" in first or f"chooses {fewest}" in first
 
 
 def test_the_summary_names_the_sparsest_signal():
@@ -149,6 +201,9 @@ def test_sparsity_over_time_is_that_of_windows_in_seconds():
     found = measure_over_time("x", x, 1000.0)
     assert found.unit == "s"
     assert found.sparsest_at <= 7.0 <= found.sparsest_at + found.window
+    assert re.fullmatch(r"sparsest from 6\.\d+ to 7\.\d+ s|sparsest from 7 to 7\.\d+ s", found.where)
+    tone = measure_over_time("x", np.tile([1.0, 2.0], 5000), 1000.0)
+    assert (tone.is_flat, tone.where) == (True, "the same throughout")
     length = round(found.window * 1000)
     assert found.values[0] == sg.gds(x[:length])
     assert measure_over_time("x", x[:100], None) is None

@@ -171,7 +171,7 @@ def test_every_signal_has_three_figures_and_every_figure_a_description(page):
 
 
 def test_table_shows_every_value_and_marks_the_sparsest_by_more_than_colour(html, results):
-    part = Page(html[html.index('<section id="table"') : html.index('<section id="profiles"')])
+    part = Page(html[html.index('<section id="table"') : html.index('<section id="ranking"')])
     cells = [text for _, text in part.all("td")]
     columns = len(TABLE_ORDERS) * len(REPRESENTATIONS)
     assert len(cells) == columns * (len(results) + 1)

@@ -276,8 +276,8 @@ def _refuse_infinite(values: Array) -> None:
 
 def _refuse_nan(count: int, nan_policy: str) -> None:
     if count and nan_policy == "raise":
-        values = "value" if count == 1 else "values"
-        raise InvalidInput(f"x has {count} NaN {values}; nan_policy='omit' leaves them out, 'propagate' gives nan")
+        values, them = ("value", "it") if count == 1 else ("values", "them")
+        raise InvalidInput(f"x has {count:,} NaN {values}; nan_policy='omit' leaves {them} out, 'propagate' gives nan")
 
 
 def clean_rows(table: Array, mask: NDArray[np.bool_], shape: tuple[int, ...] | None, nan_policy: str) -> Signals:

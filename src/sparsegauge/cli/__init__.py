@@ -23,6 +23,7 @@ from .console import print_facts
 from .explore import explore
 from .measure import EPILOG as MEASURE_EXAMPLES
 from .measure import measure
+from .measure_command import MeasureCommand
 from .metrics import metrics
 from .pipes import flush_output, replace_closed_streams
 from .plain_flags import Command, Group
@@ -48,7 +49,7 @@ app.command(cls=Command, epilog="Example: sparsegauge audit gds --order 3 --crit
 )
 app.command(cls=Command, epilog=BANDS_EXAMPLES)(bands)
 app.command(cls=Command, epilog="Example: sparsegauge explore --port 5006 --no-browser")(explore)
-app.command(cls=Command, epilog=MEASURE_EXAMPLES)(measure)
+app.command(cls=MeasureCommand, epilog=MEASURE_EXAMPLES)(measure)
 app.command(cls=Command, epilog="Example: sparsegauge metrics --lawful")(metrics)
 app.command(cls=Command, epilog="Example: sparsegauge recommend --distribution normal --nonzeros 20 --measurements 10")(
     recommend
@@ -98,17 +99,17 @@ def main(arguments: Sequence[str] | None = None) -> None:
     except Exception as error:
         if os.environ.get(TRACEBACK):
             raise
-        sentence = _sentence(error)
+        sentence = _sentence(error, sys.argv[1:] if arguments is None else arguments)
         if sentence:
             print(f"sparsegauge: {printable(sentence)}", file=sys.stderr)
         raise SystemExit(2) from None
     raise SystemExit(code or 0)
 
 
-def _sentence(error: Exception) -> str:
+def _sentence(error: Exception, typed: Sequence[str]) -> str:
     """Return what to tell the user, on one line; nothing if the help was shown instead."""
     if hasattr(error, "format_message"):  # wrong usage: typer has no public name for it in all its versions
-        return _usage(error)
+        return _usage(error, typed)
     said = " ".join(str(error).split())
     if isinstance(error, OSError) and error.strerror:
         where = f"{error.filename}: " if error.filename else ""
@@ -125,7 +126,8 @@ def _sentence(error: Exception) -> str:
     )
 
 
-def _usage(error: Any) -> str:
+def _usage(error: Any, typed: Sequence[str]) -> str:
     said = " ".join(error.format_message().split())
-    command = error.ctx.command_path if getattr(error, "ctx", None) else "sparsegauge"
+    verb = next((word for word in typed if not word.startswith("-")), "")  # an error while parsing knows no command
+    command = error.ctx.command_path if getattr(error, "ctx", None) else f"sparsegauge {verb}".strip()
     return f"{said} (see {command} --help)" if said else ""

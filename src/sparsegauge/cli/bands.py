@@ -28,6 +28,8 @@ EPILOG = "\n\n".join(
 )
 
 WIDEST = 10_000
+LARGEST_FIXED = 1e4  # values beyond have no four decimals
+SMALLEST_CHANCE = 1e-4
 
 
 def bands(
@@ -149,6 +151,16 @@ def _evidence(diagnosis: Diagnosis) -> str:
     return f"{found} in {strongest.band}"
 
 
+def _fixed(value: float) -> str:
+    """Return four decimals, so that columns align; five digits of what is large."""
+    return f"{value:.4f}" if abs(value) < LARGEST_FIXED else f"{value:.5g}"
+
+
+def _chance(p_value: float) -> str:
+    """Return a probability with four decimals, or that it is below the least of these."""
+    return f"{p_value:.4f}" if p_value >= SMALLEST_CHANCE else f"below {SMALLEST_CHANCE:g}"
+
+
 def _table(surveys: list[Survey]) -> Table:
     from rich.table import Table
     from rich.text import Text
@@ -166,9 +178,9 @@ def _table(surveys: list[Survey]) -> Table:
         table.add_column(name)
     for survey in surveys:
         best, threshold, diagnosis = survey.map.best, survey.threshold, survey.diagnosis
-        row = [survey.file, *([survey.signal or ""] if signals else []), f"{best.low:g} to {best.high:g}"]
-        row.append(f"{survey.map.best_value:.4g}")
-        row += ["", "", ""] if threshold is None else [f"{threshold.value:.4g}", f"{threshold.p_value:.2g}", ""]
+        row = [survey.file, *([survey.signal or ""] if signals else []), best.limits]
+        row.append(_fixed(survey.map.best_value))
+        row += ["", "", ""] if threshold is None else [_fixed(threshold.value), _chance(threshold.p_value), ""]
         if threshold is not None:
             row[-1] = "stands out" if threshold.exceeded else "does not stand out"
         if diagnoses:

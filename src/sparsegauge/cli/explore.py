@@ -21,8 +21,9 @@ def explore(
 ) -> None:
     """Explore a signal on a local page: move the order, compare metrics, watch a recovery converge.
 
-    Runs until Ctrl-C. The URL holds a token that is new at each start; without it nobody can use the page. Nothing is
-    fetched from elsewhere, and files that are dropped in are not kept.
+    Runs until Ctrl-C. The URL holds a token, new at each start, without which nobody can use the page.
+
+    The page fetches nothing from elsewhere, and files that are dropped in are not kept.
     """
     from ..explore import server
 

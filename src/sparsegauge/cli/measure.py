@@ -103,7 +103,11 @@ def measure(
     ] = False,
     center: Annotated[
         str | None,
-        typer.Option("--center", metavar="mean|median", help="Subtract it from each signal, or window, first."),
+        typer.Option(
+            "--center",
+            metavar="[mean|median]",
+            help="Subtract the mean, or the median, from each signal, or window, first.",
+        ),
     ] = None,
     normalise: Annotated[
         bool,
@@ -242,7 +246,9 @@ def each_file(
                 raise
             failures.append(path)
             reason = error.strerror if isinstance(error, OSError) else None
-            note(f"left out {path}: {reason or error}")
+            note(
+                f"left out: {error}" if reason is None and path in str(error) else f"left out {path}: {reason or error}"
+            )
     return found, failures
 
 

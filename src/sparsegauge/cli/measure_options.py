@@ -45,7 +45,8 @@ def _parameters(texts: list[str], names: list[str]) -> dict[str, float]:
             raise InvalidInput(f"--parameter takes a name and a number, such as q=3, got {text!r}") from error
         if name.strip() not in known:
             listed = ", ".join(sorted(known)) or "none"
-            raise InvalidInput(f"no metric that was asked for has a parameter {name.strip()!r}; there are: {listed}")
+            have = ", ".join(dict.fromkeys(names))
+            raise InvalidInput(f"no parameter {name.strip()!r} in {have}; the parameters there are: {listed}")
     return found
 
 

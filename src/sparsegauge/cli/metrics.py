@@ -40,12 +40,14 @@ def _describe(metric: Metric) -> dict[str, Any]:
     }
     return {
         "name": metric.name,
+        "title": metric.title,
         "parameters": dict(metric.defaults),
         "meaning": metric.meaning,
         "formula": metric.formula,
         "sparser": metric.sparser,
         "obeys": by_status["holds"],
         "breaks": by_status["violated"],
+        "laws": len(verdicts),
         "reference": metric.reference,
     }
 
@@ -53,10 +55,19 @@ def _describe(metric: Metric) -> dict[str, Any]:
 def _print(rows: list[dict[str, Any]]) -> None:
     from rich.table import Table
 
-    table = Table("metric", "what it says", "sparser is", "laws broken", box=None, pad_edge=False, padding=(0, 2, 1, 0))
+    table = Table("metric", "what it says", "sparser is", "laws kept", box=None, pad_edge=False, padding=(0, 2, 1, 0))
     table.columns[0].no_wrap = True
     for row in rows:
         parameters = "\n".join(f"  {name}={value:g}" for name, value in row["parameters"].items())
         name = f"{row['name']}\n{parameters}" if parameters else row["name"]
-        table.add_row(name, row["meaning"], row["sparser"], ", ".join(row["breaks"]) or "none")
+        words = f"{row['title'][0].upper()}{row['title'][1:]}: {row['meaning']}"
+        table.add_row(name, words, row["sparser"], _laws_kept(row))
     printer().print(table)
+
+
+def _laws_kept(row: dict[str, Any]) -> str:
+    """Say how many laws a metric obeys, and which it breaks."""
+    kept, broken = len(row["obeys"]), row["breaks"]
+    if not broken and kept == row["laws"]:
+        return f"all {kept}"
+    return f"{kept} of {row['laws']}" + (f"; not {', '.join(broken)}" if broken else "; the rest is undecided")

@@ -29,7 +29,12 @@ class Distribution(StrEnum):
 
 def recommend(
     distribution: Annotated[
-        Distribution, typer.Option("--distribution", help="The distribution of the non-zero coefficients.")
+        Distribution,
+        typer.Option(
+            "--distribution",
+            metavar="NAME",
+            help="The distribution of the non-zero coefficients: binomial, uniform, normal or exponential.",
+        ),
     ],
     nonzeros: Annotated[int, typer.Option("--nonzeros", min=1, help="The number of non-zero coefficients.")],
     measurements: Annotated[int, typer.Option("--measurements", min=1, help="The number of measurements.")],

@@ -92,11 +92,11 @@ def recover(
         _check_demo(matrix, measurements, options)
         _demonstrate(demo.value, plot, output, seed, json=json, quiet=quiet)
         return
-    if matrix is None or measurements is None or output is None:
+    if matrix is None or measurements is None or (output is None and plot is None):
         given = zip(NEEDED, (matrix, measurements, output), strict=True)
         missing = " and ".join(name for name, path in given if path is None)
-        raise InvalidInput(f"{missing} missing; recover takes {', '.join(NEEDED)}, or --demo ecg")
-    places = _Places(output.absolute(), None if plot is None else plot.absolute())
+        raise InvalidInput(f"{missing} missing; recover takes {', '.join(NEEDED)} (or --plot), or --demo ecg")
+    places = _Places(output and output.absolute(), plot and plot.absolute())
     _recover_files(matrix, measurements, places, options, seed, json=json, quiet=quiet)
 
 
@@ -135,24 +135,27 @@ class _Options:
 
 @dataclasses.dataclass(frozen=True)
 class _Places:
-    """Where x goes, and its picture if one is wanted."""
+    """Where x and its picture go; at least one of them is wanted."""
 
-    output: Path
+    output: Path | None
     plot: Path | None
 
     def check(self) -> None:
         """Refuse what cannot be written, before the work and not after it."""
-        _check_output(self.output, ENDINGS)
+        if self.output is not None:
+            _check_output(self.output, ENDINGS)
         if self.plot is not None:
             _check_output(self.plot, PICTURES)
 
     def facts(self) -> dict[str, str]:
         """Return what was written where."""
-        return {"written": str(self.output)} | ({"picture": str(self.plot)} if self.plot else {})
+        written = {"written": str(self.output)} if self.output else {}
+        return written | ({"picture": str(self.plot)} if self.plot else {})
 
     def write(self, found: Recovery | Recoveries) -> None:
         """Write x, and draw it."""
-        _write(self.output, found.x)
+        if self.output is not None:
+            _write(self.output, found.x)
         if self.plot is not None:
             from .._platform.writing import replace_file
             from ..plots.recovered_signal import picture
@@ -166,7 +169,7 @@ def _recover_files(
     places.check()
     output = places.output
     for path in (matrix, measurements):
-        if path.resolve() == output.resolve():
+        if output is not None and path.resolve() == output.resolve():
             raise InvalidInput(f"{path}: --output would replace what is read; name another file")
     with progress(quiet=quiet) as bar:
         task = bar.add_task("loading", total=None)
@@ -175,7 +178,8 @@ def _recover_files(
 
         chosen = options.made()
         A, y = _read_problem(matrix, measurements)
-        _check_kind(output, A, y)
+        if output is not None:
+            _check_kind(output, A, y)
         bar.update(task, description=f"{type(chosen).__name__} on {' x '.join(map(str, A.shape))}")
         bounds = (0, None) if options.nonnegative else None
         noise = "auto" if options.noise is None else options.noise
@@ -192,7 +196,7 @@ def _recover_files(
     order = options.order or 2.0
     report = _report(found, order) if isinstance(found, Recovery) else _report_many(found, order)
     if json and not quiet:
-        extra = {"m": len(A), "solver": type(chosen).__name__, "seed": seed, "output": str(output)}
+        extra = {"m": len(A), "solver": type(chosen).__name__, "seed": seed, "output": output and str(output)}
         print_json(report | extra | ({"plot": str(places.plot)} if places.plot else {}))
     elif not quiet:
         print_facts(_facts(report) | places.facts())

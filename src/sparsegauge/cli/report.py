@@ -35,6 +35,13 @@ def report(
     output: Annotated[
         Path, typer.Option("--output", "-o", help="The file to write the page to; an existing file is replaced.")
     ] = Path("report.html"),
+    rate: Annotated[
+        float | None,
+        typer.Option("--rate", help="Samples per second of files that do not say it, for times and band maps."),
+    ] = None,
+    key: Annotated[
+        str | None, typer.Option("--key", metavar="NAME", help="The array, column or channel to report on.")
+    ] = None,
     quiet: Quiet = False,
 ) -> None:
     """Write one HTML page that opens offline, about your signals, a study, the paper, or the demo signals.
@@ -42,13 +49,17 @@ def report(
     Example: sparsegauge report recordings/*.wav -o recordings.html
     """
     from .._platform.writing import check_destination, replace_file
+    from ..vibration.record import check_rate
 
     if paper and paths:
         raise InvalidInput("--paper is a page of its own; leave out the files, or --paper")
+    if not paths and (rate is not None or key is not None):
+        raise InvalidInput("--rate and --key are about files; name some")
+    rate = None if rate is None else check_rate(rate)
     page = output.absolute()
     check_destination(page)  # before the work, not after it
     with progress(quiet=quiet) as bar:
-        sections = _gather(paths or [], paper, bar)
+        sections = _gather(paths or [], paper, rate, key, bar)
         replace_file(page, _draw(sections, bar))
     for note in sections.notes:
         print(f"note: {printable(note)}", file=sys.stderr)
@@ -58,7 +69,7 @@ def report(
             print(HINT, file=sys.stderr)
 
 
-def _gather(paths: list[str], paper: bool, bar: Progress) -> Sections:
+def _gather(paths: list[str], paper: bool, rate: float | None, key: str | None, bar: Progress) -> Sections:
     task = bar.add_task("loading", total=None)
     from ..report.sections import STEPS, gather_demos, gather_files, gather_paper, gather_study
     from ..study.manifest import MANIFEST
@@ -73,7 +84,7 @@ def _gather(paths: list[str], paper: bool, bar: Progress) -> Sections:
         return gather_demos(progress=step)
     if len(paths) == 1 and (Path(paths[0]) / MANIFEST).exists():
         return gather_study(paths[0], progress=step)
-    return gather_files(paths, progress=step)
+    return gather_files(paths, rate=rate, key=key, progress=step)
 
 
 def _draw(sections: Sections, bar: Progress) -> str:

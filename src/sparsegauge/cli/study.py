@@ -47,7 +47,9 @@ def run(
     store: Annotated[
         Path,
         typer.Option(
-            "--store", help="The directory of the results; created if it does not exist, otherwise continued."
+            "--store",
+            metavar="DIR",
+            help="The directory of the results; created if it does not exist, otherwise continued.",
         ),
     ],
     workers: Annotated[
@@ -135,7 +137,10 @@ def export(
 def figures(
     store: StoreArgument,
     output: Annotated[
-        Path, typer.Option("--output", "-o", help="The directory for the pictures; created if it does not exist.")
+        Path,
+        typer.Option(
+            "--output", "-o", metavar="DIR", help="The directory for the pictures; created if it does not exist."
+        ),
     ],
     kind: Annotated[FigureKind, typer.Option("--format", help="The format of the pictures.")] = FigureKind.PNG,
     quiet: Quiet = False,

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import errno
+import struct
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -145,7 +146,8 @@ def reading(path: Path, kind: str) -> Iterator[None]:
 
 
 def _unreadable(path: Path, kind: str, error: Exception) -> str:
-    reason = " ".join(str(error).split()) or type(error).__name__
+    too_short = isinstance(error, struct.error | EOFError) or str(error).startswith("EOF")
+    reason = "it ends too early" if too_short else " ".join(str(error).split()) or type(error).__name__
     return f"{printable(path)} is not {kind} that can be read ({printable(reason)[:200]})"
 
 

@@ -125,7 +125,7 @@ def _format(path: Path) -> str:
     with path.open("rb") as file:
         head = file.read(16)
     found = next((kind for magic, kind in _BEGINNINGS if head.startswith(magic)), None)
-    if found is None and ending:
+    if ending and found in (None, ".npz"):  # documents and many others are zip archives too
         raise InvalidInput(
             f"{printable(path)} is of no known kind: the endings are {', '.join(FORMATS)}; numbers as text may come "
             "through a pipe, as '-'"
@@ -188,17 +188,33 @@ def opened(
 ) -> Iterator[OpenedFile]:
     """Open what a user typed: a path, also of a file packed by gzip or of a pipe, or '-' for standard input.
 
-    The options are those of `open_file`. Notes, and every `InvalidInput` that is raised before the file is closed, name
-    the file as the user typed it, or as `label` says.
+    The options are those of `open_file`; without `singles` and `key`, named single numbers beside an array, such as a
+    sampling rate, are left out with a note. Notes, and every `InvalidInput` that is raised before the file is closed,
+    name the file as the user typed it, or as `label` says.
     """
     label = label or name_argument(argument)
     with spooled(argument, lambda: sys.stdin.buffer) as path:
         try:
             found = open_file(path, key=key, note=lambda text: note(text.replace(str(path), label)), singles=singles)
-            yield OpenedFile(label, found, path)
+            kept = found if singles or key is not None else _without_single_numbers(found, label, note)
+            yield OpenedFile(label, kept, path)
         except InvalidInput as error:
             message = str(error).replace(str(path), label)
             raise InvalidInput(message if label in message else f"{label}: {message}") from error
+
+
+def _without_single_numbers(found: list[Contents], name: str, note: Note) -> list[Contents]:
+    """Leave out named numbers, such as a sampling rate, that stand beside arrays."""
+    kept = [contents for contents in found if not _is_named_number(contents)]
+    if not kept:
+        return found
+    for contents in filter(_is_named_number, found):
+        note(f"{name}: left out {printable(str(contents.name))!r}, a single number")
+    return kept
+
+
+def _is_named_number(contents: Contents) -> bool:
+    return contents.name is not None and contents.values is not None and contents.values.size == 1
 
 
 @contextmanager

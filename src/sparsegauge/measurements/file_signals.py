@@ -99,7 +99,8 @@ def opened_for_measuring(argument: str, request: Request, show: Say, note: Say) 
                 "as in --order 2,4"
             ) from error
         except InvalidInput as error:
-            raise InvalidInput(str(error).replace("nan_policy='omit'", "--nan-policy omit")) from error
+            said = str(error).replace("nan_policy='omit'", "--nan-policy omit")
+            raise InvalidInput(said.replace("'propagate' gives", "--nan-policy propagate gives")) from error
 
 
 def _measure_contents(
@@ -162,18 +163,25 @@ def _centred(array: NDArray[Any], axis: int | None, request: Request) -> NDArray
 
 
 def note_offsets(label: str, names: list[str | None], rows: NDArray[Any], request: Request, note: Say) -> None:
-    """Note signals that look like time or an index, and signals whose mean is larger than what varies."""
+    """Note signals that are zero or look like time or an index, and signals whose mean is larger than what varies."""
     if rows.dtype.kind not in "iuf" or len(rows) > MOST_LOOKED_AT:
         return
     for name, row in zip(names, rows, strict=True):
         title = label if name is None else f"{label}: {name}"
-        if increases_evenly(row):
+        if not row.any():
+            note(f"{title} is zero everywhere, so that its sparsity is not defined")
+        elif increases_evenly(row):
             note(f"{title} increases in equal steps, like time or an index; measure the others with --key")
-            continue
-        with np.errstate(over="ignore", invalid="ignore"):
-            mean, deviation = abs(float(np.nanmean(row, dtype=np.float64))), float(np.nanstd(row, dtype=np.float64))
-        if request.center is None and mean > DOMINANT_MEAN * deviation > 0:
-            note(f"{title}: its mean is {mean / deviation:.3g} times its standard deviation; see --center mean")
+        else:
+            _note_offset(title, row, request, note)
+
+
+def _note_offset(title: str, row: NDArray[Any], request: Request, note: Say) -> None:
+    """Note a mean that is larger than what varies."""
+    with np.errstate(over="ignore", invalid="ignore"):
+        mean, deviation = abs(float(np.nanmean(row, dtype=np.float64))), float(np.nanstd(row, dtype=np.float64))
+    if request.center is None and mean > DOMINANT_MEAN * deviation > 0:
+        note(f"{title}: its mean is {mean / deviation:.3g} times its standard deviation; see --center mean")
 
 
 def increases_evenly(row: NDArray[Any]) -> bool:

@@ -136,6 +136,7 @@ def metric(
     shortcut: Callable[..., Values | None] | None = None,
     bounds: tuple[float, float] = (-math.inf, math.inf),
     no_standard_error: str | Callable[..., str] = "",
+    title: str = "",
 ) -> Callable[[Kernel], MetricFunction]:
     r"""Turn a formula of row statistics into a metric, and register it.
 
@@ -174,6 +175,8 @@ def metric(
     no_standard_error : str or callable
         Why there is no standard error, as "counts coefficients"; a function of the parameters, where that depends on
         them.
+    title : str
+        What the metric is called in lists, as "Gini index"; by default the name of the function, with spaces.
 
     Returns
     -------
@@ -211,6 +214,7 @@ def metric(
             shortcut,
             bounds,
             no_standard_error,
+            title,
         )
         METRICS.register(made)
         return made.function

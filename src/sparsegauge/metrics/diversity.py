@@ -76,6 +76,7 @@ def _hill(k: Arithmetic, c: Pairs, q: Any) -> Any:
 
 @metric(
     formula="(sum t^q)^(1/(1-q)), t = c/sum c",
+    title="Hill number",
     meaning="the effective number of non-zeros: n for n equal ones, 1 for a single one",
     reference=HILL,
     parameters=[_order(1.0)],
@@ -117,6 +118,7 @@ def _without_spike(q: float) -> Laws:
 
 @metric(
     formula="log(sum t^q) / (1 - q), t = c/sum c",
+    title="Rényi entropy",
     meaning="the logarithm of the effective number of non-zeros: 0 for a single one",
     reference="Renyi (1961), On measures of entropy and information, Proc. 4th Berkeley Symp. 1, 547-561",
     parameters=[_order(2.0)],
@@ -156,6 +158,7 @@ def _tsallis(k: Arithmetic, c: Pairs, q: Any) -> Any:
 
 @metric(
     formula="(1 - sum t^q) / (q - 1), t = c/sum c",
+    title="Tsallis entropy",
     meaning="at order 2, the chance that two draws from the total belong to different coefficients",
     reference="Tsallis (1988), Possible generalization of Boltzmann-Gibbs statistics, J. Stat. Phys. 52, 479-487",
     parameters=[Parameter("q", 2.0, low=0, low_included=True, meaning="The order: 0 counts, 1 is Shannon's entropy.")],
@@ -201,6 +204,7 @@ def _participation_ratio(k: Arithmetic, c: Pairs) -> Any:
 
 @metric(
     formula="(sum c^2)^2 / sum c^4",
+    title="participation ratio",
     meaning="the effective number of coefficients that share the energy: 1 for a single one, N for equal ones",
     reference="Bell and Dean (1970), Atomic vibrations in vitreous silica, Discuss. Faraday Soc. 50, 55-61",
     sparser="smaller",
@@ -226,6 +230,7 @@ def _herfindahl(k: Arithmetic, c: Pairs) -> Any:
 
 @metric(
     formula="sum t^2, t = c/sum c",
+    title="Herfindahl index",
     meaning="the concentration of a market: 1 for a single non-zero, 1/N for equal coefficients",
     reference="Herfindahl (1950), Concentration in the steel industry, Columbia University; also Hirschman (1945)",
     proofs=SCHUR,
@@ -263,6 +268,7 @@ def _berger_parker(k: Arithmetic, c: Pairs) -> Any:
 
 @metric(
     formula="max c / sum c",
+    title="Berger-Parker index",
     meaning="the share of the largest coefficient",
     reference="Berger and Parker (1970), Diversity of planktonic foraminifera in deep-sea sediments, Science 168",
     proofs={

@@ -28,6 +28,7 @@ def _h_g(k: Arithmetic, c: Pairs) -> Any:
 
 @metric(
     formula="-sum log c^2",
+    title="Gaussian entropy",
     meaning="the Gaussian entropy: infinite as soon as one coefficient is zero",
     reference=f"{HURLEY}; {RAO}",
     proofs={"P1": "continuous", "P2": "symmetric", "P3": "concave", "P5": "decreasing"},
@@ -54,6 +55,7 @@ def _neg_h_s(k: Arithmetic, c: Pairs) -> Any:
 
 @metric(
     formula="sum t log t^2, t = c^2/|c|_2^2",
+    title="minus the Shannon entropy of the energy",
     meaning="minus twice the entropy of the shares of energy: 0 for a single non-zero",
     reference=f"{HURLEY}; {RAO}, with its sign turned",
     proofs={law: lemma for law, lemma in {**MAJORISED, **ENERGY}.items() if law != "P9"},
@@ -81,6 +83,7 @@ def _h_s(k: Arithmetic, c: Pairs) -> Any:
 
 @metric(
     formula="-sum t log t^2, t = c^2/|c|_2^2",
+    title="Shannon entropy of the energy",
     meaning="twice the entropy of the shares of energy: 0 for a single non-zero, 2 log N for equal coefficients",
     reference=f"{HURLEY}; {RAO}",
     sparser="smaller",
@@ -108,6 +111,7 @@ def _neg_h_s_prime(k: Arithmetic, c: Pairs) -> Any:
 
 @metric(
     formula="sum c log c^2",
+    title="minus the modified Shannon entropy",
     meaning="minus the modified Shannon entropy, which depends on the unit of the signal",
     reference=f"{HURLEY}; {RAO}, with its sign turned",
     proofs={"P1": "continuous", "P2": "symmetric", "P3": "convex", "P7": "grows"},
@@ -134,6 +138,7 @@ def _h_s_prime(k: Arithmetic, c: Pairs) -> Any:
 
 @metric(
     formula="-sum c log c^2",
+    title="modified Shannon entropy",
     meaning="the modified Shannon entropy, which depends on the unit of the signal",
     reference=f"{HURLEY}; {RAO}",
     sparser="smaller",
@@ -160,6 +165,7 @@ def _negentropy(k: Arithmetic, c: Pairs) -> Any:
 
 @metric(
     formula="mean(z log z), z = c^2/mean c^2",
+    title="negentropy",
     meaning="how far the energy is from being spread evenly: 0 if it is, log N for a single non-zero",
     reference="Antoni (2016), The infogram, Mech. Syst. Signal Process. 74, 73-94",
     proofs={**MAJORISED, **MEANS, **LENGTH, **ENERGY},
@@ -201,6 +207,7 @@ def _box_cox_laws(l: float) -> Laws:  # noqa: E741 (the formula's name)
 
 @metric(
     formula="mean(z (z^l - 1)/l), z = c^2/mean c^2",
+    title="Box-Cox sparsity",
     meaning="a family from the negentropy (l = 0) to the kurtosis about zero (l = 1)",
     reference="the Box-Cox transformation of the negentropy of Antoni (2016)",
     parameters=[Parameter("l", 0.5, low=-1, meaning="The power of the transformation, l > -1.")],

@@ -80,6 +80,7 @@ def _measure_plainly(x: Any, order: float, method: str) -> float | Array | None:
 
 @metric(
     formula="sum_{i<j} (c_j - c_i)^p / (N sum c^p)",
+    title="Generalised Differential Sparsity",
     meaning="how much the coefficients differ, in pairs, compared with their size: 0 for equal ones, 1 - 1/N for a "
     "single non-zero; the order chooses how much small coefficients count",
     reference=GDS,

@@ -39,6 +39,7 @@ def _gini(k: Arithmetic, c: Pairs) -> Any:
 
 @metric(
     formula="1 - 2 sum_i (c_(i)/|c|_1) (N - i + 1/2)/N",
+    title="Gini index",
     meaning="half the mean difference between two coefficients over their mean: 0 for equal ones, 1 - 1/N for a "
     "single non-zero",
     reference="Gini (1921), Measurement of inequality of incomes, Economic Journal 31(121), 124-126",
@@ -78,6 +79,7 @@ def _gi2(k: Arithmetic, c: Pairs) -> Any:
 
 @metric(
     formula="2G/(1 + G), G the Gini index",
+    title="Gini index II",
     meaning="a rescaled Gini index that grows faster near equal coefficients",
     reference=HOU,
     proofs={**SCHUR, **MEANS, **PADDING},
@@ -103,6 +105,7 @@ def _gi3(k: Arithmetic, c: Pairs) -> Any:
 
 @metric(
     formula="G/(1 + G), G the Gini index",
+    title="Gini index III",
     meaning="a rescaled Gini index, below 1/2",
     reference=HOU,
     proofs={**SCHUR, **MEANS, **PADDING},
@@ -137,6 +140,7 @@ def _ggi_laws(a: float) -> Laws:
 
 @metric(
     formula="1 - (w . c)/mean c, w ~ (2N-1, 2N-3, ..., 1)^a",
+    title="generalised Gini index",
     meaning="a Gini index in which a chooses how much the small coefficients count",
     reference=HOU,
     parameters=[GGI_A],
@@ -174,6 +178,7 @@ def _fggi_laws(a: float, p: float) -> Laws:
 
 @metric(
     formula="1 - ((w . c^p)/mean c^p)^(1/p), w ~ (2N-1, 2N-3, ..., 1)^a",
+    title="fully generalised Gini index",
     meaning="a generalised Gini index of powers of the coefficients",
     reference=HOU,
     parameters=[GGI_A, POWER_P],
@@ -203,6 +208,7 @@ def _pfgi1(k: Arithmetic, c: Pairs, p: Any) -> Any:
 
 @metric(
     formula="1 - (1 - G_p)^(1/p), G_p the Gini index of c^p",
+    title="power-function Gini index I",
     meaning="the Gini index of powers of the coefficients, brought back to their scale",
     reference=HOU,
     parameters=[POWER_P],
@@ -229,6 +235,7 @@ def _pfgi2(k: Arithmetic, c: Pairs, p: Any) -> Any:
 
 @metric(
     formula="1 - ((1 - G_p)/(1 + G_p))^(1/p), G_p the Gini index of c^p",
+    title="power-function Gini index II",
     meaning="Gini index II of powers of the coefficients, brought back to their scale",
     reference=HOU,
     parameters=[POWER_P],
@@ -255,6 +262,7 @@ def _pfgi3(k: Arithmetic, c: Pairs, p: Any) -> Any:
 
 @metric(
     formula="1 - (1 + G_p)^(-1/p), G_p the Gini index of c^p",
+    title="power-function Gini index III",
     meaning="Gini index III of powers of the coefficients, brought back to their scale",
     reference=HOU,
     parameters=[POWER_P],
@@ -292,6 +300,7 @@ def _s_gini(k: Arithmetic, c: Pairs, v: Any) -> Any:
 
 @metric(
     formula="1 - sum_i (((N-i+1)/N)^v - ((N-i)/N)^v) c_(i) / mean c",
+    title="S-Gini index",
     meaning="the Gini index with a parameter for aversion to inequality: v = 2 is the Gini index",
     reference="Donaldson and Weymark (1980), J. Econ. Theory 22(1), 67-86",
     parameters=[Parameter("v", 3.0, low=1, meaning="Aversion to inequality, v > 1; v = 2 is the Gini index.")],
@@ -337,6 +346,7 @@ def _windows(c: Pairs, m: int) -> list[Any]:
 
 @metric(
     formula="1 - min_i (c_(i+m-1) - c_(i)) / (c_(N) - c_(1)), m = ceil(theta N)",
+    title="width of the densest part (u-theta)",
     meaning="the share of the range that the narrowest window with a share theta of the coefficients leaves out",
     reference=f"{HURLEY}; {KARVANEN}",
     parameters=[Parameter("theta", 0.5, low=0, high=1, meaning="The share of the coefficients in the window.")],

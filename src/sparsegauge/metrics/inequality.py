@@ -35,6 +35,7 @@ def _gm_am(k: Arithmetic, c: Pairs) -> Any:
 
 @metric(
     formula="1 - GM/AM, the geometric over the arithmetic mean",
+    title="one less geometric over arithmetic mean",
     meaning="how far the geometric mean is below the arithmetic mean: 0 for equal coefficients, 1 with any zero",
     reference="Atkinson (1970), at epsilon = 1",
     proofs=_ATKINSON,
@@ -61,6 +62,7 @@ def _hoover(k: Arithmetic, c: Pairs) -> Any:
 
 @metric(
     formula="sum |c - mean c| / (2 sum c)",
+    title="Hoover index",
     meaning="the share of the total that would have to be moved until all coefficients are equal",
     reference="Hoover (1936)",
     proofs={**MAJORISED, **MEANS, **LENGTH, "P5": "shift", "P7": "share"},
@@ -96,6 +98,7 @@ def _atkinson_laws(epsilon: float) -> Laws:
 
 @metric(
     formula="1 - (mean c^(1-epsilon))^(1/(1-epsilon)) / mean c",
+    title="Atkinson index",
     meaning="the share of the total that could be given up for equal coefficients of the same welfare",
     reference="Atkinson (1970), On the measurement of inequality, J. Econ. Theory 2(3), 244-263",
     parameters=[
@@ -136,6 +139,7 @@ def _theil(k: Arithmetic, c: Pairs) -> Any:
 
 @metric(
     formula="mean(z log z), z = c/mean c",
+    title="Theil index",
     meaning="how far the total is from being spread evenly: 0 if it is, log N for a single non-zero",
     reference="Theil (1967), Economics and Information Theory, North-Holland",
     proofs={**SCHUR, **MEANS, **LENGTH},
@@ -176,6 +180,7 @@ def _generalised_entropy_laws(alpha: float) -> Laws:
 
 @metric(
     formula="mean(z^alpha - 1) / (alpha (alpha - 1)), z = c/mean c",
+    title="generalised entropy index",
     meaning="a family from the mean log deviation (alpha = 0) over the Theil index (1) to half the squared coefficient "
     "of variation (2)",
     reference="Shorrocks (1980), The class of additively decomposable inequality measures, Econometrica 48(3), 613-625",
@@ -218,6 +223,7 @@ def _mean_log_deviation(k: Arithmetic, c: Pairs) -> Any:
 
 @metric(
     formula="-mean(log z), z = c/mean c",
+    title="mean log deviation",
     meaning="the mean distance, in logarithms, below the mean: infinite with any zero",
     reference="Theil (1967), Economics and Information Theory, North-Holland",
     proofs=_generalised_entropy_laws(0.0),
@@ -243,6 +249,7 @@ def _coefficient_of_variation(k: Arithmetic, c: Pairs) -> Any:
 
 @metric(
     formula="std c / mean c",
+    title="coefficient of variation",
     meaning="the standard deviation of the magnitudes over their mean",
     reference="Pearson (1896), Phil. Trans. R. Soc. A 187, 253-318",
     proofs={**SCHUR, **MEANS, **LENGTH},
@@ -279,6 +286,7 @@ def _spectral_flatness(k: Arithmetic, c: Pairs) -> Any:
 
 @metric(
     formula="GM/AM, the geometric over the arithmetic mean",
+    title="spectral flatness",
     meaning="how flat a spectrum is: 1 for equal coefficients, 0 with any zero",
     reference="Gray and Markel (1974), IEEE Trans. Acoust. Speech Signal Process. 22(3), 207-217",
     sparser="smaller",

@@ -99,6 +99,8 @@ class Metric:
         The least and the largest value that the metric can have, whatever the length of the signal.
     no_standard_error : str or callable
         Why there is no standard error, as "counts coefficients"; or a function of the parameters that returns it.
+    title : str
+        What the metric is called in lists, as "Gini index".
     function : callable
         The public function.
     """
@@ -118,10 +120,12 @@ class Metric:
     shortcut: Callable[..., Values | None] | None = None
     bounds: tuple[float, float] = (-math.inf, math.inf)
     no_standard_error: str | Callable[..., str] = ""
+    title: str = ""
     function: MetricFunction = field(init=False)
 
     def __post_init__(self) -> None:
-        """Make the public function."""
+        """Make the public function, and a title where none was given."""
+        object.__setattr__(self, "title", self.title or self.name.replace("_", " "))
         object.__setattr__(self, "function", _public_function(self))
 
     def __call__(self, x: ArrayLike, *args: Any, **options: Any) -> Any:

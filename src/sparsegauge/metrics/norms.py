@@ -26,6 +26,7 @@ def _l2_l1(k: Arithmetic, c: Pairs) -> Any:
 
 @metric(
     formula="|c|_2 / |c|_1",
+    title="l2 norm over l1 norm",
     meaning="the ratio of two norms: 1 for a single non-zero, 1/sqrt(N) for equal coefficients",
     reference=HURLEY,
     proofs=SCHUR,
@@ -50,6 +51,7 @@ def _kappa4(k: Arithmetic, c: Pairs) -> Any:
 
 @metric(
     formula="sum c^4 / (sum c^2)^2",
+    title="kappa-4 (sum of squared energy shares)",
     meaning="the sum of the squared shares of energy: 1 for a single non-zero, 1/N for equal coefficients",
     reference=HURLEY,
     proofs={**MAJORISED, **ENERGY},
@@ -75,6 +77,7 @@ def _kurtosis(k: Arithmetic, c: Pairs) -> Any:
 
 @metric(
     formula="N sum c^4 / (sum c^2)^2 - 3",
+    title="excess kurtosis",
     meaning="how much heavier than a Gaussian's the tails are: 0 for Gaussian noise, large for isolated shocks",
     reference=HURLEY,
     proofs={**MAJORISED, **MEANS, **LENGTH, **ENERGY},
@@ -114,6 +117,7 @@ def _hoyer(k: Arithmetic, c: Pairs) -> Any:
 
 @metric(
     formula="(sqrt N - |c|_1/|c|_2) / (sqrt N - 1)",
+    title="Hoyer's sparsity",
     meaning="the ratio of two norms, scaled to 0 for equal coefficients and 1 for a single non-zero",
     reference="Hoyer (2004), J. Mach. Learn. Res. 5, 1457-1469",
     proofs={**SCHUR, **LENGTH},
@@ -140,6 +144,7 @@ def _pastor(k: Arithmetic, c: Pairs) -> Any:
 
 @metric(
     formula="1 - |c|_1 / (sqrt N |c|_2)",
+    title="Pastor's sparsity",
     meaning="one less the cosine of the angle between the magnitudes and equal magnitudes",
     reference="Pastor et al. (2013), reconstructed: the source could not be read",
     proofs={**SCHUR, **MEANS, **LENGTH},
@@ -166,6 +171,7 @@ def _pastor_entropy(k: Arithmetic, c: Pairs) -> Any:
 
 @metric(
     formula="|c|_1 / (sqrt N |c|_2)",
+    title="Pastor's entropy",
     meaning="the cosine of the angle between the magnitudes and equal magnitudes: 1 for equal coefficients",
     reference="Pastor et al. (2013), reconstructed: the source could not be read",
     sparser="smaller",
@@ -201,6 +207,7 @@ def _treves_rolls(k: Arithmetic, c: Pairs) -> Any:
 
 @metric(
     formula="(1 - (mean c)^2/mean c^2) / (1 - 1/N)",
+    title="Treves-Rolls sparseness",
     meaning="the lifetime or population sparseness of neurons, from 0 to 1",
     reference="Treves and Rolls (1991), Network 2; normalised as in Vinje and Gallant (2000), Science 287",
     proofs={**SCHUR, **LENGTH},
@@ -228,6 +235,7 @@ def _neg_numerical_sparsity(k: Arithmetic, c: Pairs) -> Any:
 
 @metric(
     formula="-|c|_1^2 / |c|_2^2",
+    title="minus the numerical sparsity",
     meaning="minus an effective number of non-zeros, which small changes of the signal change little",
     reference="Lopes (2013), Estimating unknown sparsity in compressed sensing, ICML",
     proofs=SCHUR,
@@ -253,6 +261,7 @@ def _d_norm(k: Arithmetic, c: Pairs) -> Any:
 
 @metric(
     formula="max c / |c|_2",
+    title="l-infinity norm over l2 norm",
     meaning="the largest coefficient over the norm: 1 for a single non-zero, 1/sqrt(N) for equal coefficients",
     reference="the ratio of the norms of orders inf and 2",
     proofs={**MAJORISED, "P5": "to the largest", "P7": "to the largest"},
@@ -278,6 +287,7 @@ def _crest_factor(k: Arithmetic, c: Pairs) -> Any:
 
 @metric(
     formula="max c / sqrt(mean c^2)",
+    title="crest factor",
     meaning="the peak of a signal over its root mean square: 1 for equal magnitudes, sqrt(N) for a single non-zero",
     reference="the peak over the root mean square, standard in vibration analysis and electrical engineering",
     proofs={**MAJORISED, **MEANS, **LENGTH, "P5": "to the largest", "P7": "to the largest"},
@@ -305,6 +315,7 @@ def _pq_mean(k: Arithmetic, c: Pairs, p: Any, q: Any) -> Any:
 
 @metric(
     formula="-(mean c^p)^(1/p) (mean c^q)^(-1/q)",
+    title="ratio of power means (pq-mean)",
     meaning="minus the ratio of a low power mean to a high one: -1 for equal coefficients, towards 0 for sparse ones",
     reference=HURLEY,
     parameters=[
@@ -345,6 +356,7 @@ def _check_pq(p: float, q: float) -> None:
 
 @metric(
     formula="1 - N^(1/q - 1/p) |c|_p/|c|_q",
+    title="PQ index",
     meaning="which share of the coefficients could be left out: at the defaults, the fraction of zeros if the others "
     "are equal",
     reference="Diao et al. (2023), Pruning deep neural networks from a sparsity perspective, ICLR",

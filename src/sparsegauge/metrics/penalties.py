@@ -25,6 +25,7 @@ def _l0(k: Arithmetic, c: Pairs) -> Any:
 
 @metric(
     formula="#{c = 0}",
+    title="number of zeros",
     meaning="the number of coefficients that are exactly zero",
     reference=HURLEY,
     proofs=COUNTED_ZEROS,
@@ -55,6 +56,7 @@ def _l0_eps_laws(eps: float) -> Laws:
 
 @metric(
     formula="#{c <= eps}",
+    title="number of near zeros",
     meaning="the number of coefficients that are at most eps",
     reference=HURLEY,
     parameters=[
@@ -83,6 +85,7 @@ def _neg_l1(k: Arithmetic, c: Pairs) -> Any:
 
 @metric(
     formula="-sum c",
+    title="minus the l1 norm",
     meaning="minus the sum of the magnitudes, the penalty of the lasso",
     reference=HURLEY,
     proofs=DECREASING,
@@ -112,6 +115,7 @@ def _neg_lp(k: Arithmetic, c: Pairs, p: Any) -> Any:
 
 @metric(
     formula="-(sum c^p)^(1/p)",
+    title="minus the lp norm",
     meaning="minus a norm, which for orders below 1 comes closer to counting non-zeros than the sum does",
     reference=f"{HURLEY}; {RAO}",
     parameters=[Parameter("p", 0.5, low=0, meaning="The order of the norm; below 1 for sparsity.")],
@@ -148,6 +152,7 @@ def _neg_tanh_laws(a: float, b: float) -> Laws:
 
 @metric(
     formula="-sum tanh((a c)^b)",
+    title="minus the tanh sum",
     meaning="minus a smooth count of the coefficients that are not small",
     reference=f"{HURLEY}; {KARVANEN}",
     parameters=[
@@ -177,6 +182,7 @@ def _neg_log(k: Arithmetic, c: Pairs) -> Any:
 
 @metric(
     formula="-sum log(1 + c^2)",
+    title="minus the log sum",
     meaning="minus a penalty that grows ever more slowly with the size of a coefficient",
     reference=HURLEY,
     proofs=DECREASING,
@@ -202,6 +208,7 @@ def _neg_lp_neg(k: Arithmetic, c: Pairs, p: Any) -> Any:
 
 @metric(
     formula="-sum_{c != 0} c^p, p < 0",
+    title="minus the negative-power sum",
     meaning="minus a penalty that is larger for smaller coefficients, zeros excepted",
     reference=f"{HURLEY}; {RAO}",
     parameters=[Parameter("p", -1.0, high=0, meaning="The power, p < 0.")],

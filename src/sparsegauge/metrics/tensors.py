@@ -148,7 +148,8 @@ def _check_nan(xp: Any, x: Any, nan_policy: str) -> None:
         raise InvalidInput("nan_policy='raise' needs values, and JAX traces x without any; use nan_policy='propagate'")
     if bool(xp.any(xp.isnan(x))):
         count = int(xp.sum(xp.astype(xp.isnan(x), xp.int64)))
-        raise InvalidInput(f"x has {count} NaN values; nan_policy='propagate' gives nan for their signals")
+        values, their = ("value", "its signal") if count == 1 else ("values", "their signals")
+        raise InvalidInput(f"x has {count:,} NaN {values}; nan_policy='propagate' gives nan for {their}")
 
 
 def _describe(x: Any) -> str:

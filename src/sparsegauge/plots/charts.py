@@ -20,6 +20,7 @@ THUMBNAIL_PIXELS = 220
 SMALLEST_SHARE, SMALLEST_MAGNITUDE = 3e-6, 1e-6
 PROFILE_RANGE = (0.0015, 0.9998)
 BAR_WIDTH = 2.5
+FLAT_MARGIN = 0.05  # of S_2 above and below a line that does not vary
 
 
 def profile_chart(
@@ -63,7 +64,11 @@ def time_chart(trace: OverTime) -> Markup:
     """Draw S_2 of windows over time, with the sparsest window marked."""
     with chart(TIME_HEIGHT) as (figure, axes):
         axes.plot(trace.middles, trace.values, color=INK, linewidth=1.3)
-        axes.axvline(trace.sparsest_at + trace.window / 2, color=FOUND, linewidth=1.2, linestyle=(0, (3, 2)))
+        if trace.is_flat:
+            middle = float(np.nanmean(trace.values))
+            axes.set_ylim(middle - FLAT_MARGIN, middle + FLAT_MARGIN)
+        else:
+            axes.axvline(trace.sparsest_at + trace.window / 2, color=FOUND, linewidth=1.2, linestyle=(0, (3, 2)))
         axes.margins(x=0)
         axes.set(xlabel="time in s" if trace.unit == "s" else "sample", ylabel="S₂")
         axes.xaxis.set_major_locator(MaxNLocator(5))

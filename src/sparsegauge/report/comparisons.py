@@ -48,6 +48,7 @@ class Comparison:
     truth: Array
     attempts: tuple[Attempt, ...]
     is_detail: bool = True  # of a picture: whether to draw the detail that is chosen for the demo photograph
+    verdict: str = ""
 
 
 @functools.cache

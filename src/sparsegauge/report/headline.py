@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 
 import numpy as np
 
@@ -17,7 +18,8 @@ DOMINANT_SAMPLE = 0.5  # share of the energy that one sample has
 REPEATED_EXTREME = 0.01  # share of samples that are exactly the largest or the smallest: the recorder was overdriven
 FEW_LEVELS = 32  # different values of a long signal
 LONG = 1000
-MOST_NAMES = 4  # of signals that share an oddity
+MOST_NAMES = 3  # of signals or metrics in a sentence
+MOST_OTHERS = 2  # choices of other metrics
 
 
 def summarise_signals(
@@ -36,12 +38,27 @@ def _who(signals: Sequence[MeasuredSignal], ranking: Ranking) -> str:
             f"{signal.name} has a sparsity S₂ of {profile[2]:.2f} in its samples (0: all magnitudes are equal; 1: "
             f"nearly all are zero), and {profile[1]:.2f} by the Gini index."
         )
-    best = max(signals, key=lambda signal: signal.profiles["samples"][2])
-    agreeing = sum(row.ranks[signals.index(best)] == 1 for row in ranking.lawful)
-    return (
-        f"{best.name} is the sparsest of the {len(signals)} signals in its samples (S₂ = "
-        f"{best.profiles['samples'][2]:.2f}); {agreeing} of the {len(ranking.lawful)} metrics that obey all laws agree."
-    )
+    choices = ranking.sparsest(ranking.lawful)
+    names = [signal.name for signal in signals]
+    by_order = max(signals, key=lambda signal: signal.profiles["samples"][ORDER])
+    best = signals[names.index(max(choices, key=lambda name: len(choices[name])))] if choices else by_order
+    sparsity = best.profiles["samples"][ORDER]
+    said = f"{best.name} is the sparsest of the {len(signals)} signals in its samples (S₂ = {sparsity:.2f})"
+    return f"{said}; {_who_agrees(best.name, choices, len(ranking.lawful))}."
+
+
+def _who_agrees(best: str, choices: Mapping[str, Sequence[str]], lawful: int) -> str:
+    """Say which of the metrics that obey all laws choose this signal, and which choose another."""
+    agreeing = choices.get(best, ())
+    if len(agreeing) == lawful:
+        return f"all {lawful} metrics that obey all laws agree"
+    others = [
+        f"{_list(metrics)} choose{'s' if len(metrics) == 1 else ''} {name}"
+        for name, metrics in choices.items()
+        if name != best
+    ]
+    words = f"{len(agreeing)} of the {lawful} metrics that obey all laws agree"
+    return "; ".join([f"{words} ({_list(agreeing)})" if agreeing else words, *others[:MOST_OTHERS]])
 
 
 def _where(signals: Sequence[MeasuredSignal]) -> str:
@@ -57,45 +74,73 @@ def _where(signals: Sequence[MeasuredSignal]) -> str:
 
 def _strange(signals: Sequence[MeasuredSignal], missing: Sequence[int]) -> str:
     """Say what is odd, each fact once with the signals that it is true of."""
-    names: dict[str, list[str]] = {}
+    found: dict[str, list[tuple[str, Oddity]]] = {}
     for k, signal in enumerate(signals):
-        for fact in find_oddities(signal.values, missing[k] if k < len(missing) else 0):
-            names.setdefault(fact, []).append(signal.name)
-    if not names:
+        for oddity in find_oddities(signal.values, missing[k] if k < len(missing) else 0):
+            found.setdefault(oddity.of_several, []).append((signal.name, oddity))
+    if not found:
         return "Nothing odd was found in the samples."
-    return f"Odd: {'; '.join(f'{_list(those)}: {fact}' for fact, those in names.items())}."
+    facts = [
+        f"{_join([oddity for _, oddity in those])} ({_list([name for name, _ in those])})" for those in found.values()
+    ]
+    return f"Odd: {'; '.join(facts)}."
+
+
+@dataclass(frozen=True)
+class Oddity:
+    """One unusual fact: how it is said of one signal, and of several whose amounts differ ({} is their range)."""
+
+    words: str
+    of_several: str
+    amount: float = 0.0
+
+
+def _join(oddities: Sequence[Oddity]) -> str:
+    """Say the same fact of one signal or of several."""
+    if len(oddities) == 1:
+        return oddities[0].words
+    low, high = (pick(oddity.amount for oddity in oddities) for pick in (min, max))
+    return oddities[0].of_several.format(f"{low:,.0f}" if round(low) == round(high) else f"{low:,.0f} to {high:,.0f}")
 
 
 def _list(names: Sequence[str]) -> str:
-    """List a few names, and say how many more there are."""
+    """List a few names, and say how many more there are; a file's name stands before those of its signals once."""
+    files = {name.partition(": ")[0] for name in names}
+    if len(names) > 1 and len(files) == 1 and all(": " in name for name in names):
+        return f"{files.pop()}: {_list([name.partition(': ')[2] for name in names])}"
     more = len(names) - MOST_NAMES
     if more > 0:
         return f"{', '.join(names[:MOST_NAMES])} and {more} more"
     return " and ".join([", ".join(names[:-1]), names[-1]] if len(names) > 1 else names)
 
 
-def find_oddities(values: Array, missing: int = 0) -> list[str]:
+def find_oddities(values: Array, missing: int = 0) -> list[Oddity]:
     """Return what is unusual about samples: missing values, an offset, one huge sample, clipping, few levels, zeros."""
     found = []
     if missing:
-        found.append(f"{missing:,} missing or infinite value{'s were' if missing > 1 else ' was'} left out")
+        left_out = "missing or infinite samples left out: {}"
+        found.append(Oddity(left_out.format(f"{missing:,}"), left_out, missing))
     flat = values.ravel() / np.abs(values).max()
     energy = float(np.sum(flat**2))
     if values.ndim == 1 and flat.size * float(np.mean(flat)) ** 2 > DOMINANT_MEAN * energy:
-        found.append("the mean has most of the energy, so the sparsity of the samples is that of an offset")
+        offset = "the mean has most of the energy, so the sparsity of the samples is that of an offset"
+        found.append(Oddity(offset, offset))
     if float(np.max(flat**2)) > DOMINANT_SAMPLE * energy:
-        found.append(f"sample {int(np.argmax(np.abs(flat))):,} alone has most of the energy")
+        alone = "alone has most of the energy"
+        found.append(Oddity(f"sample {int(np.argmax(np.abs(flat))):,} {alone}", f"one sample {alone}"))
     levels, counts = np.unique(flat, return_counts=True)
     if len(levels) == 1:
-        return [*found, "all samples are equal"]
+        return [*found, Oddity("all samples are equal", "all samples are equal")]
     extremes = max(counts[0], counts[-1]) / flat.size
     if values.ndim == 1 and len(levels) > 2 and levels[0] * levels[-1] < 0 and extremes > REPEATED_EXTREME:
-        found.append(
-            f"{100 * extremes:.0f} % of the samples are at the largest or smallest value, as if it were clipped"
-        )
+        found.append(_share("{} % of the samples are at the largest or smallest value, as if clipped", extremes))
     if flat.size >= LONG and len(levels) <= FEW_LEVELS:
-        found.append(f"it has only {len(levels)} different values")
+        found.append(Oddity(f"only {len(levels)} different values", "only {} different values", len(levels)))
     zeros = float(np.mean(flat == 0))
     if zeros > REPEATED_EXTREME:
-        found.append(f"{100 * zeros:.0f} % of the samples are exactly zero")
+        found.append(_share("{} % of the samples are exactly zero", zeros))
     return found
+
+
+def _share(words: str, share: float) -> Oddity:
+    return Oddity(words.format(f"{100 * share:.0f}"), words, 100 * share)

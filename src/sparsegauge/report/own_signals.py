@@ -14,6 +14,7 @@ from .._arrays import Array
 from ..errors import InvalidInput
 from ..io import Contents, expand, opened
 from ..measurements.file_signals import increases_evenly, split_signals
+from ..surveys import find_rate
 
 MOST_SIGNALS = 12  # on one page
 MOST_SAMPLES = 1 << 20  # of one signal
@@ -46,32 +47,60 @@ class OwnSignal:
         return text
 
 
-def read_signals(paths: Sequence[str], *, note: Note) -> list[OwnSignal]:
+def read_signals(
+    paths: Sequence[str], *, note: Note, rate: float | None = None, key: str | None = None
+) -> list[OwnSignal]:
     """Return the signals of files and folders; call `note` with what is left out.
 
-    A file that cannot be read is left out with a note; if nothing can be read, that is an `InvalidInput`.
+    A file that cannot be read is left out with a note; if nothing can be read, that is an `InvalidInput`. `rate` is
+    that of files which do not state one, and `key` names the array, column or channel to read.
     """
-    found: list[OwnSignal] = []
-    more = 0
+    files: list[list[OwnSignal]] = []
+    complaints: list[str] = []
     for path in expand(paths):
         name = Path(path).name
+        said: list[str] = []
         try:
-            with opened(path, label=name, note=note) as file:
-                signals = [signal for contents in file.contents for signal in _signals(name, contents, note)]
+            files.append(_read_file(path, name, rate, key, said.append))
         except (InvalidInput, OSError) as error:
-            note(f"{name} is left out: {str(error).removeprefix(f'{name}: ')}")
-            continue
-        room = MOST_SIGNALS - len(found)
-        found += signals[:room]
-        more += len(signals[room:])
-    if more:
-        note(f"the page has room for {MOST_SIGNALS} signals; {more} more are left out")
+            reason = (error.strerror or str(error)) if isinstance(error, OSError) else str(error)
+            said.append(f"{name} is left out: {reason.removeprefix(f'{name}: ')}")
+        for text in said:
+            note(text)
+        complaints += said
+    found = _share_room(files)
     if not found:
-        raise InvalidInput("there is no signal to report on: every file was left out")
+        raise InvalidInput(f"there is no signal to report on; {'; '.join(complaints)}")
+    more = sum(map(len, files)) - len(found)
+    if more:
+        note(
+            f"the page has room for {MOST_SIGNALS} signals; {more} more {'is' if more == 1 else 'are'} left out (name "
+            "fewer files, or choose with --key)"
+        )
     return _with_own_names(found)
 
 
-def _signals(file: str, contents: Contents, note: Note) -> list[OwnSignal]:
+def _read_file(path: str, name: str, rate: float | None, key: str | None, note: Note) -> list[OwnSignal]:
+    with opened(path, label=name, key=key, note=note, singles=True) as file:
+        stated = find_rate(file.contents) or rate
+        several = len(file.contents) > 1
+        arrays = [each for each in file.contents if not (several and each.values is not None and each.values.size == 1)]
+        return [signal for contents in arrays for signal in _signals(name, contents, stated, note)]
+
+
+def _share_room(files: Sequence[list[OwnSignal]]) -> list[OwnSignal]:
+    """Return as many signals as the page has room for, the same number from every file that has so many."""
+    taken = [0] * len(files)
+    while sum(taken) < MOST_SIGNALS:
+        open_files = [k for k, signals in enumerate(files) if taken[k] < len(signals)]
+        if not open_files:
+            break
+        for k in open_files[: MOST_SIGNALS - sum(taken)]:
+            taken[k] += 1
+    return [signal for signals, count in zip(files, taken, strict=True) for signal in signals[:count]]
+
+
+def _signals(file: str, contents: Contents, rate: float | None, note: Note) -> list[OwnSignal]:
     if contents.axis is None:
         return [OwnSignal(file, _even_shape(np.asarray(contents.array(), np.float64)))]
     prepared = []
@@ -81,7 +110,7 @@ def _signals(file: str, contents: Contents, note: Note) -> list[OwnSignal]:
         if len(rows) > 1 and row.dtype.kind in "iuf" and increases_evenly(row):
             note(f"{label} is left out: it increases in equal steps, like time or an index")
             continue
-        signal = _prepare(label, row, contents.rate)
+        signal = _prepare(label, row, rate)
         if isinstance(signal, str):
             note(f"{label} is left out: {signal}")
         else:
@@ -96,7 +125,8 @@ def _prepare(name: str, row: NDArray[Any], rate: float | None) -> OwnSignal | st
     cut = finite[:MOST_SAMPLES]
     cut = cut[: _even_length(cut.size)]
     if cut.size < FEWEST_SAMPLES:
-        return f"it has {finite.size} finite samples, and {FEWEST_SAMPLES} are needed"
+        samples = "sample" if finite.size == 1 else "samples"
+        return f"it has {finite.size} finite {samples}, and {FEWEST_SAMPLES} are needed"
     if not cut.any():
         return "it is zero everywhere, so that its sparsity is not defined"
     return OwnSignal(name, np.ascontiguousarray(cut), rate, int(values.size - finite.size))

@@ -72,17 +72,17 @@ class Section(NamedTuple):
 SECTIONS = (
     Section("reading", "How to read this", "reading.html", lambda of: bool(of.signals)),
     Section("signals", "Signals", "signals.html", lambda of: bool(of.signals)),
-    Section("table", "Which transform?", "table.html", lambda of: bool(of.signals)),
+    Section("recoveries", "Recoveries", "recoveries.html", lambda of: bool(of.recoveries)),
     Section("profiles", "Profiles", "profiles.html", lambda of: bool(of.signals)),
     Section("time", "Over time", "time.html", lambda of: bool(of.signals and of.over_time)),
     Section("bands", "Bands", "bands_of_signals.html", lambda of: bool(of.band_maps)),
+    Section("table", "Which transform?", "table.html", lambda of: bool(of.signals)),
     Section("ranking", "Ranking", "ranking.html", lambda of: bool(of.rankings)),
-    Section("recoveries", "Recoveries", "recoveries.html", lambda of: bool(of.recoveries)),
     Section("decay", "Decay", "decay.html", lambda of: bool(of.signals)),
-    Section("laws", "Laws", "laws.html", lambda of: of.laws is not None),
     Section("paper", "The paper’s claims", "paper.html", lambda of: of.laws is not None),
     Section("study", "Study", "study.html", lambda of: of.study is not None),
     Section("order", "Which order?", "order.html", lambda of: of.study is not None and of.study.has_choice),
+    Section("laws", "Laws", "laws.html", lambda of: of.laws is not None),
 )
 
 
@@ -100,11 +100,13 @@ def gather_demos(*, progress: Progress = ignore) -> Sections:
     )
 
 
-def gather_files(paths: Sequence[str], *, progress: Progress = ignore) -> Sections:
-    """Return the page about the signals in a user's files."""
+def gather_files(
+    paths: Sequence[str], *, rate: float | None = None, key: str | None = None, progress: Progress = ignore
+) -> Sections:
+    """Return the page about the signals in a user's files; `rate` is that of files which do not state one."""
     notes: list[str] = []
     progress("reading")
-    own = read_signals(paths, note=notes.append)
+    own = read_signals(paths, note=notes.append, rate=rate, key=key)
     progress("signals")
     signals = [
         measured_signals.measure_values(signal.name, signal.description, signal.values, intervals=True)

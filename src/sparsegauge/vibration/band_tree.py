@@ -40,9 +40,15 @@ class Band(NamedTuple):
         """The centre frequency in hertz."""
         return 0.5 * (self.low + self.high)
 
+    @property
+    def limits(self) -> str:
+        """The limits to about a hundredth of the width, as in "1500 to 3000"."""
+        decimals = max(0, 2 - math.floor(math.log10(self.high - self.low)))
+        return " to ".join(f"{round(end, decimals):.10g}" for end in (self.low, self.high))
+
     def __str__(self) -> str:
         """Return the limits, as in "1500 to 3000 Hz"."""
-        return f"{self.low:g} to {self.high:g} Hz"
+        return f"{self.limits} Hz"
 
 
 def lay_out(bands: Any, levels: Any, rate: float, samples: int) -> list[list[Band]]:
