@@ -184,12 +184,30 @@ def test_weights_of_batches_axes_and_sparse_arrays():
         ([1.0, math.inf], "weights must be finite"),
         ([1.0], r"weights must have the shape of x, \(2,\)"),
         ([1j, 1], "weights must be real"),
+        (["1", "2"], "weights must hold real or complex numbers"),
+        (2.0, "weights must be an array of at least one dimension"),
+        ([1e308, 1e308], "the largest weight must be between 1e-100 and 1e\\+100"),
+        ([1e-320, 0.0], "the largest weight must be between"),
         (["a", "b"], "numbers"),
     ],
 )
 def test_bad_weights(weights, message):
     with pytest.raises(sg.InvalidInput, match=message):
         sg.gini([1.0, 2.0], weights=weights)
+
+
+@METRICS
+def test_whole_weights_of_sparse_arrays_are_copies(name):
+    x = np.array([[0.0, 3.0, 0.0, 1.0, 2.0, 0.0], [1.0, 0.0, 0.0, 0.0, 4.0, 4.0]])
+    w = np.array([2.0, 1.0, 3.0, 0.0, 2.0, 1.0])
+    near(sg.measure(scipy.sparse.csr_array(x), name, weights=w), sg.measure(x, name, weights=w))
+
+
+def test_weights_in_the_shape_of_a_signal_of_several_dimensions():
+    w = RNG.random((4, 5))
+    near(sg.gini(X, axis=(1, 2), weights=w), [sg.gini(x.ravel(), weights=w.ravel()) for x in X])
+    table = np.where(X[0] > 0.3, X[0], 0.0)
+    near(sg.gini(scipy.sparse.csr_array(table), axis=None, weights=w), sg.gini(table, axis=None, weights=w))
 
 
 def test_the_papers_formulas_know_no_weights():

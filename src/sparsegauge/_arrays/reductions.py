@@ -29,6 +29,7 @@ from .signal_rows import (
 )
 
 CENTERS = ("mean", "median")
+LEAST_WEIGHT, LARGEST_WEIGHT = 1e-100, 1e100  # of a signal's largest: squares of sums stay in float64's range
 LARGEST_REPETITION = 1 << 22  # coefficients: whole weights of a larger total are not written out
 
 Measure = Callable[[Signals], Array]
@@ -156,22 +157,29 @@ def _weight_table(weights: Any, shape: tuple[int, ...], axes: tuple[int, ...], r
     w = _check_weights(weights)
     if w.shape == shape:
         return _as_rows(*merge_axes(w, axes))[0]
-    if w.shape == (rows[1],):
-        return np.broadcast_to(w, rows)
+    of_signal = tuple(shape[k] for k in sorted(axes))
+    if w.shape in ((rows[1],), of_signal):
+        return np.broadcast_to(w.reshape(-1), rows)
     raise InvalidInput(
-        f"weights must have the shape of x, {shape}, or one number per coefficient of a signal, ({rows[1]},); "
+        f"weights must have the shape of x, {shape}, or one number per coefficient of a signal, {of_signal}; "
         f"got shape {w.shape}"
     )
 
 
 def _check_weights(weights: Any) -> Array:
-    w = as_numbers(weights)
+    w = as_numbers(weights, "weights")
     if w.dtype.kind == "c":
         raise InvalidInput(f"weights must be real, got {w.dtype}")
     w = w.astype(np.float64)
     if not np.isfinite(w).all() or (w < 0).any():
         wrong = w[~np.isfinite(w) | (w < 0)][0]
         raise InvalidInput(f"weights must be finite and not negative, got {wrong}; 0 leaves a coefficient out")
+    largest = float(w.max(initial=0.0))
+    if not (largest == 0.0 or LEAST_WEIGHT <= largest <= LARGEST_WEIGHT):
+        raise InvalidInput(
+            f"the largest weight must be between {LEAST_WEIGHT:g} and {LARGEST_WEIGHT:g}, got {largest:g}, whose sums "
+            "and products leave float64's range; divide all weights by it"
+        )
     return w
 
 
@@ -217,18 +225,27 @@ def _weighted(
     values = w[signals.kept] if signals.kept is not None else np.ascontiguousarray(w).reshape(-1)
     rows = np.repeat(np.arange(signals.rows), np.diff(signals.starts))
     totals: Array = np.bincount(rows, weights=values, minlength=signals.rows).astype(np.float64)
-    if not np.equal(np.floor(values), values).all() or values.sum() > LARGEST_REPETITION:
-        return signals._replace(weights=values, totals=totals, uniform=False)
-    starts = np.concatenate([[0], np.cumsum(totals.astype(np.int64))])
-    repeated = np.repeat(signals.values, values.astype(np.int64))
-    repeated.flags.writeable = False
-    return signals._replace(values=repeated, starts=starts, lengths=np.diff(starts), uniform=False)
+    return _repeated(signals, values, totals)
+
+
+def _repeated(signals: Signals, weights: Array, totals: Array) -> Signals:
+    """Return signals with their values written out as often as they count, where that is a whole number of times."""
+    if not np.equal(np.floor(weights), weights).all() or totals.sum() > LARGEST_REPETITION:
+        return signals._replace(weights=weights, totals=totals, uniform=False)
+    counts = weights.astype(np.int64)
+    reached = np.concatenate([[0], np.cumsum(counts)])
+    values = np.repeat(signals.values, counts)
+    values.flags.writeable = False
+    lengths = totals.astype(np.int64)
+    return signals._replace(values=values, starts=reached[signals.starts], lengths=lengths, uniform=False)
 
 
 def _sparse_weighted(x: Any, along: int | None, weights: Any, nan_policy: str) -> Signals:
     """Return the stored values of every row with their weights; zeros that are not stored only weigh."""
     rows = sparse_rows(x, along)[0]
     w = _check_weights(weights.toarray() if is_sparse(weights) else weights)
+    if along is None and w.shape == x.shape:
+        w = w.reshape(-1)
     if w.shape != (rows.shape[1],):
         raise InvalidInput(
             f"weights of a sparse array are one number per coefficient of a signal, ({rows.shape[1]},), "
@@ -241,4 +258,6 @@ def _sparse_weighted(x: Any, along: int | None, weights: Any, nan_policy: str) -
     if signals.kept is not None:
         totals -= np.bincount(holders[~signals.kept], weights=stored[~signals.kept], minlength=signals.rows)
         stored = stored[signals.kept]
-    return signals._replace(weights=stored, totals=totals, uniform=False)
+    if not np.equal(np.floor(w), w).all():
+        return signals._replace(weights=stored, totals=totals, uniform=False)
+    return _repeated(signals, stored, totals)

@@ -161,30 +161,30 @@ def check_axis(axis: Any, ndim: int, shape: tuple[int, ...]) -> int | None:
     return int(axis) % ndim
 
 
-def as_numbers(x: Any) -> NDArray[Any]:
-    """Return x as an array of numbers of at least one dimension."""
+def as_numbers(x: Any, name: str = "x") -> NDArray[Any]:
+    """Return an argument as an array of numbers of at least one dimension."""
     if isinstance(x, list | tuple) and any(is_masked(row) for row in x):
-        raise InvalidInput("x is a list of masked arrays, whose masks NumPy would drop; pass np.ma.stack(x)")
+        raise InvalidInput(f"{name} is a list of masked arrays, whose masks NumPy would drop; pass np.ma.stack({name})")
     try:
         array = np.asarray(x if type(x) is np.ndarray else from_pandas(x))
     except Exception as error:  # whatever the object's own conversion raises
         raise InvalidInput(
-            f"x cannot be made into an array ({error}); pass numbers in a list, an array or a table whose rows are of "
-            "equal length"
+            f"{name} cannot be made into an array ({error}); pass numbers in a list, an array or a table whose rows "
+            "are of equal length"
         ) from error
-    _check_dtype(array.dtype)
+    _check_dtype(array.dtype, name)
     if array.ndim == 0:
         raise InvalidInput(
-            f"x must be an array of at least one dimension, got the single value {array[()]!r}; pass [x]"
+            f"{name} must be an array of at least one dimension, got the single value {array[()]!r}; pass [{name}]"
         )
     return array
 
 
-def _check_dtype(dtype: np.dtype[Any]) -> None:
+def _check_dtype(dtype: np.dtype[Any], name: str = "x") -> None:
     if dtype.kind not in "biufc":
         raise InvalidInput(
-            f"x must hold real or complex numbers, got dtype {dtype}; convert it with np.asarray(x, dtype=float), "
-            "nan standing for what is missing"
+            f"{name} must hold real or complex numbers, got dtype {dtype}; convert it with "
+            f"np.asarray({name}, dtype=float), nan standing for what is missing"
         )
 
 
