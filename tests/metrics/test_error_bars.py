@@ -146,17 +146,69 @@ def test_the_interval_is_its_definition():
     assert found == pytest.approx((backward(middle - reach), backward(middle + reach)), rel=1e-9)
 
 
-@pytest.mark.parametrize("bounds", [(0, 1), (-1, 0), (0, 0.5), (1, math.inf), (-math.inf, 0), (-math.inf, math.inf)])
+EXACT, ROUNDED = {"rtol": 1e-12, "atol": 1e-14}, {"rtol": 1e-8, "atol": 1e-10}
+
+
+@pytest.mark.parametrize("top", [30.0, 1e5, 1e9, 1e40])
+@pytest.mark.parametrize(
+    ("name", "parameters"),
+    [*(("gds", {"order": order}) for order in (1, 2, 2.5, 3, 4, 8)), ("kurtosis", {}), ("theil", {}), ("hoyer", {})],
+)
+def test_a_coefficient_that_rules_the_sums_is_deleted_as_exactly_as_others(name, parameters, top):
+    x = np.append(np.random.default_rng(8).standard_exponential(30), top)
+    n = len(x)
+    left = np.array([sg.measure(np.delete(x, k), name, **parameters) for k in range(n)])
+    if name == "hoyer":  # at the length of the signal
+        left = (math.sqrt(n) - (math.sqrt(n - 1) - left * (math.sqrt(n - 1) - 1)) * math.sqrt(n / (n - 1))) / (
+            math.sqrt(n) - 1
+        )
+    error = math.sqrt((n - 1) / n * ((left - left.mean()) ** 2).sum())
+    assert sg.standard_error(x, name, method="jackknife", **parameters) == pytest.approx(error, rel=1e-8)
+
+
+PLAIN = [(0, 1), (-1, 0), (0, 0.5), (1, math.inf), (-math.inf, 0), (-math.inf, math.inf)]
+GROWING = [(0, 1, 0.5), (-1, 0, 1.0), (0, 1, 3.0), (0, 1, 63.0), (-2, math.inf, 3.0), (0, math.inf, 1.0)]
+
+
+@pytest.mark.parametrize("bounds", PLAIN + GROWING)
 def test_scales_go_there_and_back(bounds):
     scale = Scale(*bounds)
     low, high = max(bounds[0], -5.0), min(bounds[1], 5.0)
     values = np.linspace(low, high, 41)[1:-1]
     places = scale.forward(values)
     assert (np.diff(places) > 0).all()
-    np.testing.assert_allclose(scale.backward(places), values, rtol=1e-12, atol=1e-14)
+    # near the end of a scale that has one, places are close together, and their rounding errors count
+    np.testing.assert_allclose(scale.backward(places), values, **(EXACT if len(bounds) == 2 else ROUNDED))
     step = 1e-6
     slopes = (scale.forward(values + step) - scale.forward(values - step)) / (2 * step)
     np.testing.assert_allclose(scale.slope(values), slopes, rtol=1e-5)
+
+
+def test_a_scale_with_growth_ends_at_the_bound_of_the_metric():
+    for low, high in ((0.0, 1.0), (-2.0, math.inf)):
+        scale = Scale(low, high, 3.0)
+        np.testing.assert_array_equal(scale.backward(np.array([-math.log(3.0), 0.0, 9.0])), [high] * 3)
+        assert scale.backward(np.array(-800.0)) == low
+
+
+def test_small_values_have_the_scale_of_errors_in_proportion():
+    near_equals = 10.0 + np.random.default_rng(4).random((20, 50))
+    for name, parameters in (("gds", {"order": 4}), ("coefficient_of_variation", {}), ("hoyer", {})):
+        low, high = sg.confidence_interval(near_equals, name, **parameters)
+        values = sg.measure(near_equals, name, **parameters)
+        assert (high / values < 2.5).all()
+        assert (low / values > 0.4).all()
+
+
+@pytest.mark.parametrize(
+    ("name", "parameters"), [("gds", {"order": 4}), ("kurtosis", {}), ("coefficient_of_variation", {})]
+)
+def test_intervals_of_high_moments_hold_the_truth_about_as_often_as_they_say(name, parameters):
+    rng = np.random.default_rng(1750)  # a seed and a distribution that nothing was chosen on
+    quantiles = scipy.stats.weibull_min.ppf((np.arange(200_000) + 0.5) / 200_000, 1.3)
+    truth = sg.measure(quantiles, name, **parameters)
+    low, high = sg.confidence_interval(rng.weibull(1.3, (600, 50)), name, **parameters)
+    assert np.mean((low <= truth) & (truth <= high)) > 0.91
 
 
 # ---- laws
@@ -188,6 +240,14 @@ def test_whole_weights_are_copies(x, name, random):
         found = sg.standard_error(x, name, weights=w * (1.0 + 1e-13))
         expected = sg.standard_error(copies, name)
         assert found == pytest.approx(expected, rel=1e-6, abs=1e-7 * np.abs(copies).max(), nan_ok=True)
+
+
+def test_rounding_errors_of_weights_make_no_zeros_and_leave_kinks_where_they_are():
+    for w in ([3, 1, 2], [5, 7, 11], [1, 1, 1]):
+        assert sg.standard_error([1, 1, 1], "mean_log_deviation", weights=np.array(w) * (1 + 1e-13)) == 0.0
+    w = np.array([1, 1, 1, 2])  # two coefficients equal the mean
+    exact, rounded = (sg.standard_error([0, 2, 2, 3], "hoover", weights=w * unit) for unit in (1, 1 + 1e-13))
+    assert rounded == pytest.approx(exact, rel=1e-9)
 
 
 @given(SIGNALS, st.sampled_from(SMOOTH))

@@ -260,3 +260,70 @@ def test_missing_numbers_in_lazy_arrays():
         np.testing.assert_allclose(got, sg.gds(x, zero=7.0), rtol=1e-13)
     whole = sg.gds(da.from_array(x, chunks=(2, 3, 50)), 3, nan_policy="omit").compute()
     np.testing.assert_array_equal(whole, sg.gds(x, 3, nan_policy="omit"))
+
+
+# Weights are told by their labels
+
+
+def test_weights_of_a_dataarray_are_told_by_the_names_of_their_dimensions():
+    a = labelled()
+    w = np.random.default_rng(3).random((6, 4))
+    want = sg.gini(a.to_numpy(), axis=(0, 1), weights=w.T)
+    for weights in (xr.DataArray(w, dims=("run", "sensor")), xr.DataArray(w.T, dims=("sensor", "run"))):
+        np.testing.assert_array_equal(sg.gini(a, dim=("sensor", "run"), weights=weights), want)
+    per_run = xr.DataArray(w[:, 0], dims="run", coords={"run": np.arange(6)})
+    got = sg.gini(a.assign_coords(run=np.arange(6)), dim="run", weights=per_run)
+    np.testing.assert_allclose(got, sg.gini(a.to_numpy(), axis=1, weights=w[:, 0]), rtol=1e-14)
+    square = labelled().isel(run=slice(4))  # as many sensors as runs: the shape does not tell
+    turned = xr.DataArray(w[:4], dims=("run", "sensor"))
+    want = sg.gini(square.to_numpy(), axis=(0, 1), weights=w[:4].T)
+    np.testing.assert_array_equal(sg.gini(square, dim=("sensor", "run"), weights=turned), want)
+
+
+def test_weights_with_other_dimensions_or_labels_are_refused():
+    a = labelled()
+    with pytest.raises(sg.InvalidInput, match="weights have the dimension 'q', which x has not"):
+        sg.gini(a, dim="run", weights=xr.DataArray(np.ones(6), dims="q"))
+    other = xr.DataArray(np.ones(4), dims="sensor", coords={"sensor": list("abce")})
+    with pytest.raises(sg.InvalidInput, match="other labels along 'sensor'"):
+        sg.gini(a, dim="sensor", weights=other)
+    with pytest.raises(sg.InvalidInput, match=r"at least one dimension, got the single value 3\.0"):
+        sg.gini(xr.DataArray(3.0))
+
+
+def test_weights_of_a_series_are_told_by_their_labels():
+    x, w = pd.Series([1.0, 2.0, 5.0], index=list("abc")), pd.Series([3.0, 1.0, 2.0], index=list("cab"))
+    assert sg.gini(x, weights=w) == sg.gini([1, 2, 5], weights=[1, 2, 3])
+    assert sg.gini(x, weights=w.to_numpy()) == sg.gini([1, 2, 5], weights=[3, 1, 2])
+    with pytest.raises(sg.InvalidInput, match="weights and x have other labels"):
+        sg.gini(x, weights=pd.Series([1.0, 2.0, 3.0]))
+    table = pd.DataFrame({"a": [1.0, 2.0, 3.0, 4.0], "b": [5.0, 0.0, 1.0, 2.0], "shop": list("uuvv")})
+    people = pd.Series([1.0, 3.0, 2.0, 2.0])
+    got = table.groupby("shop")["a"].agg(sg.gini, weights=people)
+    assert got.tolist() == [sg.gini([1, 2], weights=[1, 3]), sg.gini([3, 4], weights=[2, 2])]
+    numbers = table[["a", "b"]]
+    columns = pd.Series([3.0, 1.0], index=["b", "a"])
+    np.testing.assert_array_equal(sg.gini(numbers, weights=columns), sg.gini(numbers.to_numpy(), weights=[1, 3]))
+    by_cell = numbers[["b", "a"]].abs()
+    np.testing.assert_array_equal(
+        sg.gini(numbers, axis=0, weights=by_cell), sg.gini(numbers.to_numpy(), axis=0, weights=numbers.to_numpy())
+    )
+
+
+def test_error_bars_keep_labels():
+    a = labelled()
+    for dim in ("time", ("sensor", "time"), ...):
+        error = sg.standard_error(a, "gini", dim=dim)
+        low, high = sg.confidence_interval(a, "gds", order=4, level=0.9, dim=dim)
+        axis = None if dim is ... else tuple(a.dims.index(name) for name in np.atleast_1d(dim))
+        np.testing.assert_array_equal(error, sg.standard_error(a.to_numpy(), "gini", axis=axis))
+        want = sg.confidence_interval(a.to_numpy(), "gds", order=4, level=0.9, axis=axis)
+        np.testing.assert_array_equal([low, high], want)
+        assert error.dims == low.dims == sg.gini(a, dim=dim).dims
+        assert error.attrs == a.attrs
+    frame = pd.DataFrame({"a": [1.0, 2.0, 3.0, 4.0], "b": [5.0, 0.0, 1.0, 2.0]})
+    assert sg.standard_error(frame, "gini", axis=0).index.tolist() == ["a", "b"]
+    assert sg.confidence_interval(frame, "gini", axis=0).high.index.tolist() == ["a", "b"]
+    assert isinstance(sg.standard_error(frame["a"], "gini"), float)
+    with pytest.raises(sg.InvalidInput, match="dim names dimensions of an xarray object"):
+        sg.standard_error([1.0, 2.0], "gini", dim="time")

@@ -36,8 +36,8 @@ LAYERS = [
 HEIGHT = {package: height for height, layer in enumerate(LAYERS) for package in layer}
 # Inside metrics: what chooses kernels knows no metric, nor does the catalogue, in which the families register theirs.
 METRICS = {
-    "lemmas": 0, "exact": 0, "references": 0, "_paper_formulas": 0, "_dispatch": 1, "_plain_arrays": 1, "_slopes": 1,
-    "statistics": 1,
+    "lemmas": 0, "exact": 0, "references": 0, "_paper_formulas": 0, "scales": 0,
+    "_dispatch": 1, "_plain_arrays": 1, "_slopes": 1, "statistics": 1,
     "rank_weights": 2, "portable": 2, "containers": 2, "labels": 2, "chunks": 2, "tensors": 2, "autograd": 2,
     "weighted": 2, "metric": 3, "metric_table": 4, "catalogue": 5, "gds": 6,
 }  # fmt: skip

@@ -135,6 +135,7 @@ def metric(
     constraint: Callable[..., None] | None = None,
     shortcut: Callable[..., Values | None] | None = None,
     bounds: tuple[float, float] = (-math.inf, math.inf),
+    error_growth: float | Callable[..., float] = 0.0,
     no_standard_error: str | Callable[..., str] = "",
     title: str = "",
 ) -> Callable[[Kernel], MetricFunction]:
@@ -172,6 +173,10 @@ def metric(
         ``shortcut(x, **parameters)`` returns the values of a plain array along its last axis, or None.
     bounds : tuple of float
         The least and the largest value that the metric can have; a confidence interval stays inside.
+    error_growth : float or callable
+        How much faster than in proportion the error grows with the metric, which makes confidence intervals longer
+        above: 0 for not at all, p - 1 for metrics of the p-th moment; a function of the parameters, where that depends
+        on them. The metric needs a finite lower bound then.
     no_standard_error : str or callable
         Why there is no standard error, as "counts coefficients"; a function of the parameters, where that depends on
         them.
@@ -213,6 +218,7 @@ def metric(
             constraint,
             shortcut,
             bounds,
+            error_growth,
             no_standard_error,
             title,
         )

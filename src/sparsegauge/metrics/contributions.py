@@ -107,8 +107,8 @@ class ErrorEstimator:
                 places, slope = scale.forward(value), scale.slope(value)[:, None]
                 raw = np.where(terms == 0.0, 0.0, slope * terms)
                 if self.deletes and table.whole:
-                    without = self.metric.kernel(PerturbedRows(table, delete=True), **self.arguments)
-                    raw = _deletions(places, scale.forward(without.reshape(raw.shape)), raw, table)
+                    without = _without_each(self.metric, self.arguments, table)
+                    raw = _deletions(places, scale.forward(without), raw, table)
                 if moved is not None:
                     offsets = signals.values[signals.starts[first] : signals.starts[last]].reshape(last - first, -1)
                     raw = raw + slope * moved[first:last, None] * offsets / table.total[:, None]
@@ -167,6 +167,18 @@ def _influences(metric: Metric, arguments: Mapping[str, Any], table: WeightTable
     equal = table.c.max(axis=1, initial=0.0) == table.c.min(axis=1, initial=math.inf)  # all of them change it alike
     terms = np.where(equal[:, None], 0.0, terms)
     return value, np.where(np.isfinite(value)[:, None], terms, math.nan)
+
+
+def _without_each(metric: Metric, arguments: Mapping[str, Any], table: WeightTable) -> Array:
+    """Return the metric without each coefficient in turn, from sums that are less by one term.
+
+    Without the largest one, such sums may be differences of nearly equals: there they are added up anew.
+    """
+    without: Array = metric.kernel(PerturbedRows(table, delete=True), **arguments).reshape(table.c.shape)
+    if table.c.shape[1] > 1:
+        rest: Any = metric.kernel(PerturbedRows(table.without_largest(), total=table.total), **arguments)
+        without[table.largest] = rest.value if isinstance(rest, Dual) else rest
+    return without
 
 
 def _deletions(places: Array, without: Array, terms: Array, table: WeightTable) -> Array:

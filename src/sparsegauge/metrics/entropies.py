@@ -171,6 +171,7 @@ def _negentropy(k: Arithmetic, c: Pairs) -> Any:
     proofs={**MAJORISED, **MEANS, **LENGTH, **ENERGY},
     exact=_negentropy,
     bounds=(0.0, math.inf),
+    error_growth=1.0,
 )
 def negentropy(row: Rows) -> Array:
     r"""Return the negentropy, :math:`\frac1N \sum z_i \log z_i, z_i = c_i^2 / \overline{c^2}`, from 0 to log N.

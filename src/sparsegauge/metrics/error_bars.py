@@ -8,16 +8,20 @@ its weight; `docs/error_bars.md` has the formulas, and how often the intervals a
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike
 
-from .._arrays import gather_signals
+from .._arrays import gather_signals, library_of
 from ..errors import InvalidInput
+from .containers import Reduction, measure_elsewhere
 from .contributions import Blocks, Contributions, ErrorEstimator, Method, Spread
 from .metric import Axis, Center, Metric, MetricFunction
 from .scales import LINEAR, Scale
+
+LABELLED = ("xarray", "pandas")
 
 
 class ConfidenceInterval(NamedTuple):
@@ -38,6 +42,7 @@ def standard_error(
     nan_policy: str = "propagate",
     weights: ArrayLike | None = None,
     center: Center = None,
+    dim: Any = None,
     **parameters: Any,
 ) -> Any:
     r"""Return the standard error of a metric: how much it would vary between signals of the same kind and length.
@@ -51,7 +56,8 @@ def standard_error(
     Parameters
     ----------
     x : array_like
-        The signals, as every metric takes them; anything but arrays of NumPy or SciPy is converted to one.
+        The signals, as every metric takes them. xarray and pandas objects keep their labels; anything else but arrays
+        of NumPy or SciPy is converted to one.
     metric : str, Metric or function
         A metric of the catalogue, by its name, its object or its function. Metrics that count coefficients or depend on
         the largest one have no standard error.
@@ -63,7 +69,7 @@ def standard_error(
         For signals whose neighbouring coefficients depend on each other, such as samples over time: the length of the
         blocks that are about independent, or "auto" to find it from the autocorrelation of the influence. None takes
         all coefficients to be independent.
-    axis, keepdims, nan_policy, weights, center
+    axis, keepdims, nan_policy, weights, center, dim
         The options of every metric; see `gds`. Weights say how often a coefficient was observed;
         ``center="median"`` is refused.
     **parameters
@@ -83,6 +89,10 @@ def standard_error(
     0.067853
     """
     estimate = ErrorEstimator(metric, method, blocks, weights, center, parameters)
+    if dim is not None or library_of(x) in LABELLED:
+        own = {"metric": estimate.metric, "method": method, "blocks": blocks, **parameters}
+        options = {"axis": axis, "keepdims": keepdims, "nan_policy": nan_policy, "weights": weights, "center": center}
+        return measure_elsewhere(Reduction("standard_error", standard_error, own, options, dim), x)
     signals, finish = gather_signals(x, axis, nan_policy, keepdims, weights, center)
     estimate.check_signals(x, axis, signals)
     errors = [math.sqrt(estimate.spread(one).variance) for one in estimate.contributions(signals, LINEAR)]
@@ -101,13 +111,16 @@ def confidence_interval(
     nan_policy: str = "propagate",
     weights: ArrayLike | None = None,
     center: Center = None,
+    dim: Any = None,
     **parameters: Any,
 ) -> ConfidenceInterval:
     """Return an interval that holds the metric's limit for ever longer signals of the same kind, with a probability.
 
     The interval is symmetric on a scale without bounds: the complementary log-log of metrics between 0 and 1, the
-    logarithm of positive ones. There the jackknife's estimate of the bias is taken off, and the quantile is Student's,
-    with the degrees of freedom that the kurtosis of the contributions leaves (Satterthwaite).
+    logarithm of positive ones. For metrics of high moments, such as `gds` of order 4, the scale ends above: where the
+    signal sets no upper limit, the interval ends at the metric's own bound. On the scale, the jackknife's estimate of
+    the bias is taken off, and the quantile is Student's, with the degrees of freedom that the kurtosis of the
+    contributions leaves (Satterthwaite).
 
     Parameters
     ----------
@@ -119,7 +132,7 @@ def confidence_interval(
         The probability, between 0 and 1.
     method : {"infinitesimal", "jackknife"}
         As in `standard_error`; ``infinitesimal`` does not correct the bias.
-    blocks, axis, keepdims, nan_policy, weights, center, **parameters
+    blocks, axis, keepdims, nan_policy, weights, center, dim, **parameters
         As in `standard_error`.
 
     Returns
@@ -138,13 +151,23 @@ def confidence_interval(
     """
     level = check_level(level)
     estimate = ErrorEstimator(metric, method, blocks, weights, center, parameters)
+    if dim is not None or library_of(x) in LABELLED:
+        own = {"metric": estimate.metric, "level": level, "method": method, "blocks": blocks, **parameters}
+        options = {"axis": axis, "keepdims": keepdims, "nan_policy": nan_policy, "weights": weights, "center": center}
+        ends = [Reduction(name, _end(k), own, options, dim) for k, name in enumerate(ConfidenceInterval._fields)]
+        return ConfidenceInterval(*(measure_elsewhere(call, x) for call in ends))
     signals, finish = gather_signals(x, axis, nan_policy, keepdims, weights, center)
     estimate.check_signals(x, axis, signals)
-    scale = Scale(*estimate.metric.bounds)
+    scale = estimate.metric.scale(**estimate.arguments)
     found = estimate.contributions(signals, scale)
     limits = np.array([_limits(one, estimate.spread(one), scale, level) for one in found], dtype=np.float64)
     low, high = limits.reshape(-1, 2).T.copy()
     return ConfidenceInterval(finish(low), finish(high))
+
+
+def _end(k: int) -> Callable[..., Any]:
+    """Return what computes the lower (0) or the upper (1) limit alone."""
+    return lambda x, metric, **options: confidence_interval(x, metric, **options)[k]
 
 
 def check_level(level: Any) -> float:

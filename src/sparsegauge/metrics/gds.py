@@ -70,6 +70,10 @@ def _no_standard_error(order: float, method: str = "auto") -> str:
     return COUNT if order == math.inf else ""
 
 
+def _error_growth(order: float, method: str = "auto") -> float:
+    return order - 1.0
+
+
 def _measure_plainly(x: Any, order: float, method: str) -> float | Array | None:
     """Return S_p of plain arrays at even orders without any detour; None for whatever else came."""
     if method != "auto":
@@ -111,6 +115,7 @@ def _measure_plainly(x: Any, order: float, method: str) -> float | Array | None:
     aliases=["generalised_differential_sparsity"],
     shortcut=_measure_plainly,
     bounds=(0.0, 1.0),
+    error_growth=_error_growth,
     no_standard_error=_no_standard_error,
 )
 def gds(row: Rows, order: float, method: str) -> Array:

@@ -264,6 +264,7 @@ def _coefficient_of_variation(k: Arithmetic, c: Pairs) -> Any:
         )
     ],
     bounds=(0.0, math.inf),
+    error_growth=1.0,
 )
 def coefficient_of_variation(row: Rows, bias: bool) -> Array:
     r"""Return the coefficient of variation of the magnitudes, :math:`\sigma_c / \bar c`, from 0 to :math:`\sqrt{N-1}`.

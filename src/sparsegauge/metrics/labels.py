@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 
 from .._arrays import check_axis
+from .._arrays.reductions import check_axes
 from .._arrays.signal_rows import from_pandas
 from ..errors import InvalidInput
 from .containers import Reduction
@@ -20,7 +21,10 @@ def measure_labelled(call: Reduction, x: Any) -> Any:
         return _measure_dataset(call, x)
     if not hasattr(x, "shape"):
         raise InvalidInput(f"x must be a DataArray or a Dataset, got xarray's {type(x).__name__}; reduce it first")
+    if not x.dims:
+        raise InvalidInput(f"x must be an array of at least one dimension, got the single value {x.item()!r}")
     dims = _dimensions(call, tuple(x.dims), tuple(x.shape))
+    call = _with_weights(call, _weights_by_dimension(call.options.get("weights"), x))
 
     def measure(data: Any, axis: Any = None) -> Any:
         return call.measure(data, axis=axis, keepdims=False)
@@ -65,9 +69,55 @@ def _measure_frame(call: Reduction, x: Any) -> Any:
         raise InvalidInput(
             f"x must be a Series or a DataFrame, got pandas {type(x).__name__}; of groups use .agg(metric)"
         )
+    call = _with_weights(call, _weights_by_label(call.options.get("weights"), x, call.axis))
     values = call.measure(np.asarray(from_pandas(x)))
     if x.ndim == 1 or call.keepdims or getattr(values, "ndim", 0) != 1:
         return values
     axis = call.axis[0] if isinstance(call.axis, tuple) else call.axis
     labels = x.columns if check_axis(axis, 2, x.shape) == 0 else x.index
     return x._constructor_sliced(values, index=labels, name=call.name)
+
+
+def _with_weights(call: Reduction, weights: Any) -> Reduction:
+    return call if weights is None else call._replace(options={**call.options, "weights": weights})
+
+
+def _weights_by_dimension(weights: Any, x: Any) -> Any:
+    """Return the weights of a DataArray in the shape of x: dimensions are told by their names, not by their order."""
+    if not hasattr(weights, "dims"):
+        return weights
+    strangers = [name for name in weights.dims if name not in x.dims]
+    if strangers:
+        raise InvalidInput(
+            f"weights have the dimension {strangers[0]!r}, which x has not; x has {', '.join(map(repr, x.dims))}"
+        )
+    for name in weights.dims:
+        labelled = name in weights.coords and name in x.coords
+        if weights.sizes[name] != x.sizes[name] or (labelled and not weights.indexes[name].equals(x.indexes[name])):
+            raise InvalidInput(
+                f"weights and x have other labels along {name!r}; align them first, as by weights.reindex_like(x)"
+            )
+    return weights.broadcast_like(x).transpose(*x.dims).to_numpy()
+
+
+def _weights_by_label(weights: Any, x: Any, axis: Any) -> Any:
+    """Return the weights of a Series or DataFrame in the order of x: they are told by their labels."""
+    if type(weights).__module__.partition(".")[0] != "pandas" or not hasattr(weights, "reindex"):
+        return weights
+    along = [x.index, *([x.columns] if x.ndim == 2 else [])]
+    if weights.ndim < x.ndim:
+        axes = check_axes(axis, x.ndim, x.shape)
+        along = [along[axes[0]]] if len(axes) == 1 else along
+    own = [weights.index, *([weights.columns] if weights.ndim == 2 else [])]
+    if len(own) != len(along):
+        return weights.to_numpy()
+    for k, (theirs, wanted) in enumerate(zip(own, along, strict=True)):
+        if theirs.equals(wanted):
+            continue
+        if not theirs.is_unique or not wanted.isin(theirs).all():
+            raise InvalidInput(
+                "weights and x have other labels; align them first, as by weights.reindex(x.index), or pass "
+                "weights.to_numpy() to take them in their order"
+            )
+        weights = weights.reindex(wanted, axis=k)
+    return from_pandas(weights)

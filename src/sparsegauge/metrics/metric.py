@@ -21,6 +21,7 @@ from .._arrays import Array, Choice, Parameter, Signals, Switch, check_number, l
 from ..errors import InvalidInput
 from .exact import Formula
 from .lemmas import LEMMAS, Laws
+from .scales import Scale
 
 if TYPE_CHECKING:
     from .statistics import Rows
@@ -97,6 +98,9 @@ class Metric:
         ``exact(k, c, **parameters)``: the same formula in exact arithmetic, for audits.
     bounds : tuple of float
         The least and the largest value that the metric can have, whatever the length of the signal.
+    error_growth : float or callable
+        How much faster than in proportion the metric's error grows with its value, 0 for not at all; or a function of
+        the parameters that returns it. Metrics of the p-th moment have p - 1.
     no_standard_error : str or callable
         Why there is no standard error, as "counts coefficients"; or a function of the parameters that returns it.
     title : str
@@ -119,6 +123,7 @@ class Metric:
     constraint: Callable[..., None] | None = None
     shortcut: Callable[..., Values | None] | None = None
     bounds: tuple[float, float] = (-math.inf, math.inf)
+    error_growth: float | Callable[..., float] = 0.0
     no_standard_error: str | Callable[..., str] = ""
     title: str = ""
     function: MetricFunction = field(init=False)
@@ -154,6 +159,11 @@ class Metric:
         """Return the proof of a law at these parameters, in one sentence; None where there is none."""
         lemma = self.laws(**parameters).get(law)
         return None if lemma is None else LEMMAS.get(lemma, lemma)
+
+    def scale(self, **parameters: Any) -> Scale:
+        """Return the scale on which intervals are symmetric at these parameters."""
+        growth = self.error_growth(**parameters) if callable(self.error_growth) else self.error_growth
+        return Scale(*self.bounds, growth)
 
     def why_no_standard_error(self, **parameters: Any) -> str:
         """Return why there is no standard error at these parameters; nothing where there is one."""

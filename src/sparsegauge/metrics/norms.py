@@ -83,6 +83,8 @@ def _kurtosis(k: Arithmetic, c: Pairs) -> Any:
     proofs={**MAJORISED, **MEANS, **LENGTH, **ENERGY},
     exact=_kurtosis,
     aliases=["excess_kurtosis"],
+    bounds=(-2.0, math.inf),
+    error_growth=3.0,
     options=[
         Switch(
             "bias",
@@ -124,6 +126,7 @@ def _hoyer(k: Arithmetic, c: Pairs) -> Any:
     exact=_hoyer,
     aliases=["hoyer_index"],
     bounds=(0.0, 1.0),
+    error_growth=1.0,
 )
 def hoyer(row: Rows) -> Array:
     r"""Return Hoyer's sparseness, :math:`(\sqrt N - \|c\|_1 / \|c\|_2) / (\sqrt N - 1)`, from 0 to 1; 0 for N = 1.
@@ -150,6 +153,7 @@ def _pastor(k: Arithmetic, c: Pairs) -> Any:
     proofs={**SCHUR, **MEANS, **LENGTH},
     exact=_pastor,
     bounds=(0.0, 1.0),
+    error_growth=1.0,
 )
 def pastor(row: Rows) -> Array:
     r"""Return one less the cosine between c and equal coefficients, :math:`1 - \|c\|_1 / (\sqrt N \|c\|_2)`.
@@ -325,6 +329,7 @@ def _pq_mean(k: Arithmetic, c: Pairs, p: Any, q: Any) -> Any:
     proofs={**SCHUR, **MEANS, **LENGTH},
     exact=_pq_mean,
     bounds=(-1.0, 0.0),
+    error_growth=1.0,
 )
 def pq_mean(row: Rows, p: float, q: float) -> Array:
     r"""Return minus a ratio of power means, :math:`-(\frac1N \sum c_i^p)^{1/p} (\frac1N \sum c_i^q)^{-1/q}`.

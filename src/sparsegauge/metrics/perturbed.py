@@ -30,15 +30,20 @@ from .metric import COUNT, MAXIMUM
 from .statistics import Rows, TailPowers, Weights, power_less_one
 from .weight_tables import WeightTable
 
+SAME = 1e-9  # relative to a mean: what equals it
 LARGEST_LOGARITHM = 600.0  # beyond, a power may overflow
 
 
 class PerturbedRows(Rows):
-    """The statistics of `Rows` with their derivatives, or with each coefficient deleted in turn."""
+    """The statistics of `Rows` with their derivatives, or with each coefficient deleted in turn.
 
-    def __init__(self, table: WeightTable, *, delete: bool = False) -> None:
+    `total` is the total weight to which all statistics are scaled, if it is not that of the table.
+    """
+
+    def __init__(self, table: WeightTable, *, delete: bool = False, total: Array | None = None) -> None:
         self._table = table
         self._delete = delete
+        self._total = table.total if total is None else total
 
     def _statistic(self, value: Array, slopes: Array, deleted: Array | None = None, *, degree: float = 1.0) -> Any:
         """Return a statistic that grows with all weights to the power `degree`.
@@ -46,7 +51,8 @@ class PerturbedRows(Rows):
         `deleted` are its values without each coefficient; None if it is linear in each single weight.
         """
         if not self._delete:
-            return Dual(value, slopes)
+            scale = (self._total / self._table.total) ** degree
+            return Dual(value * scale, slopes * scale[:, None])
         total = self._table.total[:, None]
         left = value[:, None] - slopes if deleted is None else deleted
         return (left * (total / (total - 1.0)) ** degree).reshape(-1)
@@ -67,7 +73,7 @@ class PerturbedRows(Rows):
     @functools.cached_property
     def N(self) -> Array:  # noqa: N802 (the formulas' name)
         """The total weight, which stays."""
-        total: Array = self._spread(self._table.total)
+        total: Array = self._spread(self._total)
         return total
 
     @functools.cached_property
@@ -153,14 +159,16 @@ class PerturbedRows(Rows):
     def deviation(self) -> Any:
         """Return sum |c - mean c| / sum c, which is twice what the coefficients above the mean m have beyond it.
 
-        That is U - m V, with U and V the sum and the weight of the coefficients above m.
+        That is U - m V, with U and V the sum and the weight of the coefficients above m. Those that equal m up to
+        rounding count half: the slope at a kink is the mean of those on either side.
         """
         mean = self.l1 / self.N
         if self._delete:
             above, count = self._above(mean.reshape(self._table.c.shape))
         else:
-            higher = self._table.c > mean.value[:, None]
-            above, count = self._sum(np.where(higher, self._table.c, 0.0)), self._sum(higher.astype(np.float64))
+            excess = self._table.c / np.where(mean.value > 0.0, mean.value, 1.0)[:, None] - 1.0
+            higher = np.where(np.abs(excess) <= SAME, 0.5, excess > 0.0)
+            above, count = self._sum(higher * self._table.c), self._sum(higher)
         return 2.0 * (above - mean * count) / self.l1
 
     def _above(self, bounds: Array) -> tuple[Array, Array]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 import functools
 
 import numpy as np
@@ -11,6 +12,7 @@ from .._arrays import Array, Indices, Signals
 from . import _slopes
 
 PAIRS_AT_ONCE = 1 << 20
+CACHED = ("total", "positive", "raw", "descending")
 
 
 class WeightTable:
@@ -41,9 +43,8 @@ class WeightTable:
 
     @functools.cached_property
     def total(self) -> Array:
-        """The total weight of each signal."""
-        total: Array = self.w.sum(axis=1)
-        return total
+        """The total weight of each signal, to the same bits as that of its non-zeros where there are no others."""
+        return self.add_up(np.ones(self.c.shape))
 
     @functools.cached_property
     def positive(self) -> NDArray[np.bool_]:
@@ -59,6 +60,23 @@ class WeightTable:
     def descending(self) -> Indices:
         """Where to find the k-th largest coefficient of each signal."""
         return np.argsort(-self.c, axis=1, kind="stable")
+
+    @property
+    def largest(self) -> tuple[Indices, Indices]:
+        """Where to find the largest coefficient of each signal."""
+        return np.arange(len(self.c)), self.c.argmax(axis=1)
+
+    def without_largest(self) -> WeightTable:
+        """Return the same signals without their largest coefficient, whose weight is one."""
+        kept = np.ones(self.c.shape, dtype=bool)
+        kept[self.largest] = False
+        c, w = (part[kept].reshape(len(self.c), -1) for part in (self.c, self.w))
+        rest = copy.copy(self)
+        for name in CACHED:
+            vars(rest).pop(name, None)
+        shift = np.frexp(c.max(axis=1, initial=0.0))[1].astype(np.int64)
+        rest.exponents, rest.c, rest.w = self.exponents + shift, np.ldexp(c, -shift[:, None]), w
+        return rest
 
     def sort(self, values: Array) -> Array:
         """Return one value per coefficient in the order of falling magnitudes."""
