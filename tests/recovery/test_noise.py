@@ -1,6 +1,7 @@
 """Recovery with noise: what every solver that takes noise obeys, and the front of sparsity against residual."""
 
 import itertools
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -426,3 +427,19 @@ def test_hard_problems_with_hundreds_of_unknowns_are_solved_or_the_status_says_s
     assert (np.linalg.norm(found.x - x) < 0.03 * np.linalg.norm(x)) == is_found
     assert found.success == is_found
     assert found.status == (Status.CONVERGED if is_found else Status.NOT_SPARSE)
+
+
+@pytest.mark.parametrize("share", [1e-1, 1e-4, 2e-8, 5e-9, 1e-12])
+def test_sampling_ends_with_the_mean_and_variance_given_its_last_support(share):
+    """With more noise than `LEAST_NOISE_FOR_CHANGES` they come from changes one on top of the other."""
+    rng = np.random.default_rng(7)
+    A, x = sg.gaussian_matrix(40, 80, rng=rng), sg.sparse_signal(80, 12, "normal", rng=rng)
+    model = replace(Model.of(Problem.of(A, A @ x, noise=0)), noise=share / 40)
+    first = model.learn(model.climb(x / model.unit, alike=False), alike=False)
+    found, _ = model._sample(first, rng, 30, 1)
+    members = np.flatnonzero(found.z)
+    columns, tau = model.At[members].T, found.slabs[0, 2]
+    precision = columns.T @ columns / found.noise + np.eye(len(members)) / tau
+    assert found.x[members] == pytest.approx(np.linalg.solve(precision, columns.T @ model.y / found.noise), rel=1e-6)
+    assert found.variance[members] == pytest.approx(np.diag(np.linalg.inv(precision)), rel=1e-3)
+    assert not found.x[found.z == 0].any()

@@ -81,14 +81,14 @@ def test_noise_that_cannot_be_larger_than_y_has_no_weight_above_it():
 def test_weak_coefficients_are_not_taken_for_noise(ratio):
     """Not knowing the noise costs little, where one support with much noise is likelier than any other."""
     told, not_told, sizes = [], [], []
-    for seed in range(8):
+    for seed in range(24):
         A, x, y, deviation = draw(seed, ratio)
         solver = sg.Portfolio(restarts=0, propagations=0, lattice=False)
         found = sg.recover(A, y, solver=solver, rng=0)
         told.append(np.linalg.norm(sg.recover(A, y, noise=deviation, rng=0).x - x) / np.linalg.norm(x))
         not_told.append(np.linalg.norm(found.x - x) / np.linalg.norm(x))
         sizes.append(found.noise / deviation)
-    assert np.mean(not_told) < 1.25 * np.mean(told)
+    assert np.mean(not_told) < 1.2 * np.mean(told)
     assert 0.5 < np.median(sizes) < 1.5
 
 

@@ -35,6 +35,7 @@ IMAGE_ROUNDING = 1e-11  # |F z| in units of |z|: what is larger is no zero, howe
 
 # Inference
 SMALLEST_EVIDENCE_GAIN = 1e-9  # of a changed support, in log evidence: less is rounding
+LEAST_NOISE_FOR_CHANGES = 1e-8  # |noise|^2 / |y|^2: with more, some dozens of rank-one changes keep 7 digits of x
 SMALLEST_CAVITY = 1e-14  # 1 - variance x precision: a difference of numbers near 1 cannot tell less from zero
 LEAST_MAGNITUDE = 1e-6  # in units of the noise: weights are computed as if no coefficient were smaller
 LEAST_WEIGHT = 1e-6  # of a slab, so that it can grow again; a slab with less keeps its size

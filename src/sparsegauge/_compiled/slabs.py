@@ -13,7 +13,7 @@ import math
 import numpy as np
 
 from .dense import AlignedMatrix, factor_with_jitter, multiply_halves, multiply_vector, solve_lower, solve_many
-from .kernel_tolerances import SMALLEST_EVIDENCE_GAIN
+from .kernel_tolerances import LEAST_NOISE_FOR_CHANGES, SMALLEST_EVIDENCE_GAIN
 from .lanes import add_row, dot, row_dot, row_times
 from .vocabulary import Array, Indices, Matrix, Values, entry, kernel, record
 
@@ -240,7 +240,7 @@ def sample(
 
     `average`, `square` and `inclusion` are the means of x and x^2 and the probability of z != 0 over the sweeps, each
     before its toss (Rao-Blackwellised); `x` and `variance` are those given the last z. It ends after the sweep that
-    makes the `flips`-th change.
+    makes the `flips`-th change. With very little noise the last z is looked at afresh, as by `climb`.
     """
     n = len(z)
     count = len(room.logs)
@@ -272,7 +272,7 @@ def sample(
         average[i] /= sweeps
         square[i] /= sweeps
         inclusion[i] /= sweeps
-    if changes > 0:
+    if changes > 0 and noise * len(y) < LEAST_NOISE_FOR_CHANGES * dot(y, y, len(y)):
         set_up_evidence(room, y, noise, rho, slabs, z)
     write_moments(slabs, z, room.Q, room.S, x, variance)
     return changes

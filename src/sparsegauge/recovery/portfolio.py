@@ -38,7 +38,7 @@ WELLS = (
     GDSReweighted(order=4, floor=0.001, well=0.5, sharpness=10, exponent=1.0),
     GDSReweighted(order=10, floor=0.001, well=0.0, exponent=1.0),
 )
-NOISY_WELLS = (2, 0, 3, 1, 4, 5)  # the order in which they are tried with noise: for unequal magnitudes first
+NOISY_WELLS = (2, 0, 3, 1)  # that are tried with noise, in this order: for unequal magnitudes first
 ONE_SIDED = 4  # times as many restarts where one sign is likely: they are quicker and find more
 LITTLE_EFFORT = 0.5  # below it, only the two first wells are tried, and no expectation propagation
 MOST_PASSING_WORK = 4e9  # multiplications with A and its adjoint each, in all runs of message passing
@@ -49,6 +49,7 @@ CERTAIN_GAIN, CERTAIN_GAIN_PER_MEASUREMENT, LARGEST_CERTAIN_NOISE = 26.0, 0.6, 0
 FIRST_WELLS = 2  # which find most of what wells find
 # gain above which y is likelier noisy than exact, so that only the members that find most are tried
 LIKELY_GAIN, FEWEST_TELLING_MEASUREMENTS = 0.0, 40
+TELLING_RISE = 2.0  # evidence of noise over next to none: of 12 exact signals that only restarts found, none had .4
 LESS_NOISE = (0.4, 0.17)  # sigmas in units of what an unclear state takes for noise
 QUICK_SLABS = ("exponential", "bernoulli-gauss")  # which find signals of unequal magnitudes
 LIKELY_SIDE = 0.5  # share of the runs of expectation propagation for one sign, from which it is tried first
@@ -341,10 +342,10 @@ def _is_likely_noisy(climbs: Climbs) -> bool:
 
 
 def _restarts_are_unlikely_to_help(climbs: Climbs) -> bool:
-    """Return whether that is so, or nearly, and noise is likelier than next to none, so that restarts rarely help."""
+    """Return whether that is so, or nearly, or noise is clearly likelier than next to none: restarts rarely help."""
     if climbs.problem.m < FEWEST_TELLING_MEASUREMENTS or not climbs.states:
         return False
-    return climbs.gain + climbs.rise > LIKELY_GAIN
+    return climbs.gain + climbs.rise > LIKELY_GAIN or climbs.rise > TELLING_RISE
 
 
 def _inexact(problem: Problem, guesses: list[NDArray[Any]]) -> Iterate:

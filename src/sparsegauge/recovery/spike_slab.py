@@ -152,23 +152,20 @@ class Model:
         m = len(self.y)
         squares, U = np.linalg.eigh(self.At.T @ self.At)
         y, along = U.T @ self.y, U.T @ self.At.sum(axis=0)
-        best = self.evidence_of_noise()
-        for ratio in np.geomspace(1e-8, 1e4, 25):  # sigma^2 / tau
-            variance = np.maximum(squares, 0.0) + ratio * squares[-1] / m
-            mean = (along @ (y / variance)) / max(along @ (along / variance), np.finfo(float).tiny)
-            rest = y - mean * along
-            scale = max(float(rest @ (rest / variance)) / m, np.finfo(float).tiny)
-            best = max(best, -0.5 * (m * (1 + math.log(scale)) + float(np.sum(np.log(variance)))))
-        return best
+        ratios = np.geomspace(1e-8, 1e4, 25)[:, None]  # sigma^2 / tau, one per row
+        variance = np.maximum(squares, 0.0) + ratios * squares[-1] / m
+        mean = (y / variance) @ along / np.maximum((along / variance) @ along, np.finfo(float).tiny)
+        rest = y - mean[:, None] * along
+        scale = np.maximum((rest**2 / variance).sum(axis=1) / m, np.finfo(float).tiny)
+        evidence = -0.5 * (m * (1 + np.log(scale)) + np.log(variance).sum(axis=1))
+        return max(self.evidence_of_noise(), float(evidence.max()))
 
-    def climb(self, guess: Array, *, alike: bool, noise_factor: float = 1.0) -> State:
-        """Return the maximum of p(y, z) above a guess; `alike` for slabs at +-mu.
+    def climb(self, guess: Array, *, alike: bool) -> State:
+        """Return the maximum of p(y, z) above a guess; `alike` for slabs at +-mu."""
+        return self._climb_from(self.first_state(guess), alike=alike)
 
-        Where sigma is not known, it is first taken as what the guess suggests, times the root of a factor.
-        """
-        first = self.first_state(guess)
-        if self.noise is None:
-            first = replace(first, noise=max(first.noise * noise_factor, self.least_noise))
+    def _climb_from(self, first: State, *, alike: bool) -> State:
+        """Return the maximum of p(y, z) above a state of which only z, the noise and x are known."""
         state = self.learn(first, alike=alike)
         for _ in range(CLIMBS):
             before, state = state, self._climb_once(state)
@@ -202,8 +199,8 @@ class Model:
     def _choose_size(self, order: Indices) -> tuple[int, float]:
         """Return how many of the ordered columns explain y best by least squares, and the sigma^2 that this leaves."""
         m, k = len(self.y), np.arange(1, len(order) + 1)
-        Q = np.linalg.qr(self.At[order].T)[0]
-        squares = np.maximum(float(self.y @ self.y) - np.cumsum((Q.T @ self.y) ** 2), m * self.least_noise)
+        R: Array = np.asarray(np.linalg.qr(np.vstack([self.At[order], self.y]).T, mode="r"))  # its last column is Q^T y
+        squares = np.maximum(float(self.y @ self.y) - np.cumsum(R[: len(order), -1] ** 2), m * self.least_noise)
         if self.noise is None:
             scores = (m - k) * np.log(squares / (m - k)) + 0.5 * k * math.log(m)  # as `trade_off` does
         else:
@@ -249,9 +246,12 @@ class Model:
         return max((square + state.noise * drawn) / rng.chisquare(m), self.least_noise)
 
     def _climb_from_each_noise(self, guess: Array, *, alike: bool) -> State:
-        """Return the best state above a guess, over the first sizes of the noise that are tried if it is not known."""
-        factors = (1.0,) if self.noise is not None else (1.0, LOWER_NOISE)
-        return max((self.climb(guess, alike=alike, noise_factor=f) for f in factors), key=lambda state: state.score)
+        """Return the best state above a guess; where the noise is not known, from two sizes: as suggested, and less."""
+        first = self.first_state(guess)
+        starts = [first]
+        if self.noise is None:
+            starts.append(replace(first, noise=max(first.noise * LOWER_NOISE, self.least_noise)))
+        return max((self._climb_from(start, alike=alike) for start in starts), key=lambda state: state.score)
 
     def best(self, guess: Array) -> State:
         """Return the better state of both kinds of slabs; N(0, tau) only where both signs are allowed."""
