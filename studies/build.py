@@ -23,6 +23,7 @@ FILES = {  # name of the table -> file
     "reweighted": "reweighted",
     "gains": "gains",
     "paper_gains": "paper_gains",
+    "paper_short_steps": "paper_short_steps",
     "paper_long_steps": "paper_long_steps",
     "literal": "literal",
     "random_signs": "random_signs",

@@ -29,6 +29,13 @@ def test_a_summary_is_what_pandas_makes_of_the_table(store, summary, small_study
     assert summary.manifest["versions"][0]["sparsegauge"] == sg.__version__
 
 
+def test_a_store_without_results_is_refused(tmp_path, small_study):
+    with Store.opened(tmp_path / "empty", small_study):
+        pass
+    with pytest.raises(sg.InvalidInput, match="no results yet"), pytest.warns(StudyWarning):
+        summarise(tmp_path / "empty")
+
+
 def test_saving_and_loading_keeps_six_digits(summary, tmp_path):
     summary.save(tmp_path / "s.npz")
     again = Summary.load(tmp_path / "s.npz")
@@ -90,7 +97,7 @@ def test_the_papers_grid_is_shipped_whole():
 def test_shipped_tables_are_of_the_studies_in_the_repository():
     studies = Path(__file__).parents[2] / "studies"
     files = {path.stem for path in studies.glob("*.toml")} - {"smoke"}
-    assert len(files) == 12
+    assert len(files) == 13
     pieced_together = {"gains", "paper_gains"}  # from one store per gain
     for file in files - pieced_together:
         name = "spsa" if file == "paper" else file

@@ -53,7 +53,7 @@ def _check_adjoint(operator: Any, shape: tuple[int, ...]) -> None:
     if image.shape != v.shape or back.shape != u.shape:
         raise InvalidInput(
             f"A has the shape {shape}, but A.matvec gives {image.size} numbers and A.rmatvec {back.size}; matvec takes "
-            f"{shape[1]} numbers to {shape[0]}, and rmatvec leads back"
+            f"{shape[1]} numbers to {shape[0]}, and rmatvec {shape[0]} to {shape[1]}"
         )
     forth, around = np.vdot(v, image), np.vdot(back, u)
     size = float(np.linalg.norm(image) * np.linalg.norm(v) + np.linalg.norm(back) * np.linalg.norm(u))

@@ -325,7 +325,7 @@ def _sum_task(points: Array, p: float, unit: float, budget: float, jobs: Indices
 
 
 def points_of(c: Array, low: int, high: int) -> tuple[Array, float]:
-    """Return the points of a row as the tree wants them, and what brings their range to 1."""
+    """Return the points of a row in the form that the tree needs, and the factor that makes their range 1."""
     points = np.empty(high - low + LANES)
     kernels.load_points(c, low, high, points)
     return points, 1.0 / float(points[high - low - 1] - points[0])

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 from matplotlib.figure import Figure
+from matplotlib.lines import Line2D
 
 from ..metrics.gds import gds
 from ..study.axes import KINDS, label_axis, label_value
@@ -122,5 +123,6 @@ def order_by_gains(summary: Summary) -> Figure:
             place.set(title=f"c = {c:g}", xlabel="order p", yscale="log", xticks=axes["orders"])
         places[0, 0].set_ylabel("mean squared error")
         handles, labels = places[0, 0].get_legend_handles_labels()
-        figure.legend(handles, labels, loc="outside upper center", ncols=len(labels))
+        handles.append(Line2D([], [], color="grey", linestyle="none", marker="o", markersize=9, alpha=0.4))
+        figure.legend(handles, [*labels, "best order"], loc="outside upper center", ncols=len(labels) + 1)
         return figure

@@ -3,7 +3,7 @@
     x_(k+1) = x_k + a_k P g_k / |P g_k|,    g_k = dS_p/dx at x_k,    P = I - A^+ A
 
 S_p is scale invariant, so that it grows without end along some directions of the null space: what is wanted is the
-maximum near the solution of least norm. Steps of a given, falling length stay there, where a line search runs away.
+maximum near the solution of least norm. Steps of a given, falling length stay there, where a line search diverges.
 
 With noise the ascent is the same; at its end as many of the smallest coefficients as the noise explains are left out.
 """
@@ -37,7 +37,7 @@ class Feasible:
     def __init__(self, problem: Problem) -> None:
         self.problem = problem
         self.matrix_free = problem.system.matrix is None
-        self.is_singular = False  # whether conjugate gradients ran away, and LSMR takes their place
+        self.is_singular = False  # whether conjugate gradients diverged, so that LSMR replaces them
 
     def start(self) -> NDArray[Any]:
         """Return the caller's x0 made feasible, or the solution of least norm; within the bounds if possible."""

@@ -19,7 +19,7 @@ from .projection import Ball, nearest
 from .spike_slab import DENSEST, Estimate
 from .status import Status
 
-FEWEST_MEASUREMENTS = 4  # that tell anything of the noise
+FEWEST_MEASUREMENTS = 4  # from which the noise can be estimated
 IS_NOISY = (
     "y is noisy: {columns} of A explain{s} it up to noise of a standard deviation of about {noise:.2g} per measurement "
     "(estimated). Pass noise=0 if y is known to be exact"

@@ -20,7 +20,7 @@ from .projection import within_bounds
 from .solver import Capabilities, Solver, choice, count, order_option, real
 from .status import Status
 
-FARTHEST = 100.0  # in units of the least-norm solution: no signal that few sums tell anything of is so much larger
+FARTHEST = 100.0  # in units of the least-norm solution: no signal that few measurements can determine is so much larger
 DIVERGED = "The iteration diverged; returning the solution of the least norm. Try a lower `order` or `well=0`."
 
 

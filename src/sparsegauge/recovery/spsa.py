@@ -40,7 +40,7 @@ from .status import Status
 REPORTS = 50  # entries of the history, and calls of the callback
 OPENING = 32  # directions whose slopes at the start are the unit of slopes
 FARTHEST = 1e6  # in units of the start: farther out, rounding takes the digits that A x = y needs
-DIVERGED = "the iterates ran away from the start, where sparsity has no maximum; use a smaller a"
+DIVERGED = "the iterates diverged: sparsity has no maximum in the direction that they took; use a smaller a"
 
 Measure = Callable[[Array], Any]
 
@@ -94,8 +94,8 @@ class SPSA(Solver):
     problems (uniform K = 10, M = 40; normal K = 20, M = 60; exponential K = 20, M = 50; ones K = 10, M = 40; N = 100):
     first a in 0.03..3 and c in 0.003..0.1 with 10,000 iterations, then a in 0.5..2, c in 0.01..0.1 and A of 1 % and
     10 % of 30,000 iterations, then five settings with smaller c and 50,000. A larger c biases the result by about
-    c/10, a larger a leaves it trembling, and a smaller a needs more iterations to arrive. They serve orders 1.5 to 2;
-    order 1 trembles with them and did best (errors of 4e-3) with a = 1, c = 0.1.
+    c/10, with a larger a the iterates fluctuate, and with a smaller one they need more iterations. These gains suit
+    orders 1.5 to 2; order 1 fluctuates with them and had the smallest errors (4e-3) with a = 1, c = 0.1.
     """
 
     supports: ClassVar[Capabilities] = Capabilities(bounds="any")
@@ -206,7 +206,7 @@ class _Walk:
             self.a /= self._mean_slope() or 1.0
 
     def go_on(self, last: int) -> float | None:
-        """Go on up to an iteration; return the sparsity there, or None if x ran away and was put back."""
+        """Go on up to an iteration; return the sparsity there, or None if x diverged and was reset."""
         if self.measure is None:
             gains = np.array([self.a, self.alpha, self.A, self.c, self.gamma])
             seen, report = np.empty(1), np.array([last])

@@ -80,7 +80,7 @@ class Manifest:
             return manifest
         if manifest.versions:
             changes = "; ".join(differences(manifest.versions[-1], now))
-            text = f"{directory} was begun with other versions, which may round otherwise: {changes}"
+            text = f"{directory} was started with other versions, which may round differently: {changes}"
             warnings.warn(text, StudyWarning, stacklevel=6)
         manifest = dataclasses.replace(manifest, versions=(*manifest.versions, now))
         manifest._write(directory)
@@ -125,7 +125,7 @@ def _refuse_another_study(directory: Path, manifest: Manifest, study: Study) -> 
     if changes:
         raise StaleStudy(
             f"{directory} holds results of another study: {'; '.join(changes)}. "
-            "Choose another store, or go back to what this one was begun with"
+            "Choose another store, or restore the study that this one was started with"
         )
 
 
@@ -133,7 +133,7 @@ def _refuse_other_files(directory: Path) -> None:
     others = {entry.name for entry in directory.iterdir()} - {"lock", FAILED, FOLDER, *PLACES}
     others = {name for name in others if not name.endswith(".tmp")}
     if others:
-        raise InvalidInput(f"{directory} holds other files ({min(others)}); a store wants a directory of its own")
+        raise InvalidInput(f"{directory} holds other files ({min(others)}); a store needs a directory of its own")
 
 
 def differences(before: Mapping[str, Any], after: Mapping[str, Any], prefix: str = "") -> list[str]:

@@ -346,7 +346,9 @@ def convergence_conditions() -> ExperimentClaim:
         "SPSA converges to the global optimum under general conditions (Maryak and Chin 2001)",
         "undecided",
         f"after {last:,} iterations {rates[last]:.0%} of the signals of the convergence study are recovered exactly",
-        "Their theorem asks for noise injected into the iterates or for conditions on a, c and the objective that the "
-        "paper does not check. S_p need not have a finite maximum on the solutions of A x = y, and is not "
-        "differentiable where a coefficient is zero; the conditions are not met as they stand.",
+        "Convergence to the global optimum in probability is proved for losses that are three times continuously "
+        "differentiable with bounded third derivatives and grow without bound far out, for gains of certain rates, in "
+        "one of the two theorems with noise injected into the iterates. The paper checks none of these conditions. S_p "
+        "lies between 0 and 1 everywhere, need not have a finite maximum on the solutions of A x = y, and is not "
+        "differentiable where a coefficient is zero: the conditions are not met, and the theorems say nothing here.",
     )

@@ -31,6 +31,7 @@ SHIPPED = {
     "real_orders": "SPSA at orders 1.0, 1.1, ..., 2.0",
     "gains": "SPSA with other gains a and c",
     "paper_gains": "the paper's whole grid at c = 0.01 and a = 0.2 or 0.4, 10 trials per cell",
+    "paper_short_steps": "the paper's whole grid at a = 0.2 and c = 0.1, 10 trials per cell",
     "paper_long_steps": "the paper's whole grid at a = 1.6 and c = 0.1, 10 trials per cell",
     "literal": "SPSA with the point projected and absolute gains, 10 trials per cell",
     "random_signs": "SPSA on some cells of the paper's grid with random signs",
@@ -109,7 +110,7 @@ class Summary:
         return np.asarray(mean.transpose([left.index(axis) for axis in keep]))
 
     def save(self, path: str | PathLike[str]) -> None:
-        """Write one ``.npz`` file, whole or not at all; numbers keep six digits, more than they are good for."""
+        """Write one ``.npz`` file in one step; numbers keep six digits, more than their standard errors justify."""
         about = json.dumps({"axes": {name: list(held) for name, held in self.axes.items()}, "manifest": self.manifest})
         kinds = {name: np.int32 if name == "trials" else np.float32 for name in self.values}
         arrays: dict[str, Any] = {name: array.astype(kinds[name]) for name, array in self.values.items()}
@@ -138,10 +139,12 @@ def summarise(store: str | PathLike[str]) -> Summary:
     Parameters
     ----------
     store : path
-        The directory that `run_study` wrote to.
+        The directory that `run_study` wrote to. A store without any results is an `InvalidInput`.
     """
     results = read(store)
     means = averages(results)
+    if not means["trials"].any():
+        raise InvalidInput(f"{store} has no results yet; compute some first: `sparsegauge study run`, or `run_study`")
     axes = {axis.name: axis.values for axis in results.grid.axes}
     manifest = Manifest.read(Path(store))
     about: dict[str, Any] = {"study": manifest.keys, "versions": manifest.versions}

@@ -139,7 +139,7 @@ def averages(results: Results) -> dict[str, NDArray[Any]]:
     means = {f"{name}_{word}": value for name in AVERAGED for word, value in _summary(arrays[name], present).items()}
     rate = _summary(arrays["success"], present)
     means |= {"success_rate": rate["mean"], "success_rate_standard_error": rate["standard_error"]}
-    means["mse_median"] = _median(arrays["mse"], present)  # a single iterate that ran away can make the mean
+    means["mse_median"] = _median(arrays["mse"], present)  # a single iterate that diverged can dominate the mean
     if "orders" in results.grid.coordinates:
         along = list(results.grid.coordinates).index("orders")
         means["mse_lead_error"] = _lead_error(arrays["mse"], present, means["mse_mean"], along)

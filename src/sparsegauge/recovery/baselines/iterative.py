@@ -20,7 +20,7 @@ from ..tolerances import NO_NOISE_VARIANCE, PRUNED_VARIANCE
 
 STAGES = 10.0 ** -np.arange(9)  # of epsilon
 CONJUGATE_GRADIENTS, LSMR_STEPS = 1000, 10_000  # steps per solve, where A is not written out
-DIVERGED = 10.0  # conjugate gradients that leave this much of |y| ran away: the system is singular
+DIVERGED = 10.0  # conjugate gradients that leave this much of |y| diverged: the system is singular
 
 
 @dataclass(frozen=True, kw_only=True)
