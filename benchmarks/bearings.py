@@ -31,7 +31,7 @@ import scipy.signal  # noqa: E402
 import sparsegauge as sg  # noqa: E402
 from sparsegauge.vibration.band_tree import Band, lay_out  # noqa: E402
 from sparsegauge.vibration.combs import Known, find_comb, find_lines  # noqa: E402
-from sparsegauge.vibration.diagnosis import NAMED_SCORE_ALONE  # noqa: E402
+from sparsegauge.vibration.diagnosis import SCORE_WITHOUT_DECOYS  # noqa: E402
 from sparsegauge.vibration.filters import Bank, envelope_spectra, filter_bank, record_spectrum  # noqa: E402
 
 FAULTS = {"OR": "outer", "IR": "inner", "B": "ball", "N": "none"}
@@ -98,7 +98,9 @@ def criteria(record: Record, bank: Bank, index: int, band: Band) -> tuple[bool, 
         for fault, order in sg.BEARINGS["6205"].orders.items()
         if fault != "cage" and (comb := find_comb(lines, order * shaft, 0.01)) is not None
     }
-    strict = scores.get(record.fault, 0.0) >= NAMED_SCORE_ALONE and max(scores, key=lambda k: scores[k]) == record.fault
+    strict = (
+        scores.get(record.fault, 0.0) >= SCORE_WITHOUT_DECOYS and max(scores, key=lambda k: scores[k]) == record.fault
+    )
     return max(near) > LINE * np.median(heights), strict
 
 

@@ -63,7 +63,7 @@ def gather(record: Record, bearing: Any, tone_limit: float) -> Evidence:
         scores = np.concatenate([row.scores for row in rows])
         places = np.concatenate([row.scores - usual for row, usual in zip(rows, chance.usual, strict=True)])
         at = int(places.argmax())
-        prominent = np.concatenate([(row.prominences >= diagnosis.PROMINENT).sum(axis=1) for row in rows])
+        prominent = np.concatenate([(row.prominences >= diagnosis.PROMINENT_HEIGHT).sum(axis=1) for row in rows])
         faults[fault] = float(scores[at]), float(places[at]), int(prominent[at])
     return Evidence(chance.leads, faults)
 
@@ -73,7 +73,7 @@ def judge(evidence: Evidence, limits: Limits) -> str | None:
     lead = float(np.quantile(evidence.leads, limits.share))
     found = []
     for fault, (score, exceeds, prominent) in evidence.faults.items():
-        least = max(limits.score, diagnosis.NAMED_CAGE_SCORE if fault == "cage" else 0.0)
+        least = max(limits.score, diagnosis.SCORE_THAT_NAMES_THE_CAGE if fault == "cage" else 0.0)
         needed = max(least, score - exceeds + lead)
         found.append((score >= needed and prominent >= diagnosis.FEWEST_PROMINENT, score - needed, fault))
     named, _, fault = max(found)
@@ -125,7 +125,7 @@ def validate(cases: list[Case]) -> Iterator[str]:
             total += tried
             yield f"| {label} {value} | {', '.join(f'{one:g}' for one in limits)} | {' | '.join(map(str, tried))} |"
         yield f"| every {label} | | {' | '.join(map(str, total))} |"
-    as_they_are = Limits(whitening.TONE_LIMIT, diagnosis.NAMED_SCORE, QUANTILE)
+    as_they_are = Limits(whitening.TONE_LIMIT, diagnosis.SCORE_THAT_NAMES_A_FAULT, QUANTILE)
     cells = " | ".join(map(str, outcome(cases, as_they_are)))
     yield f"| all, as `diagnose` does | {', '.join(f'{one:g}' for one in as_they_are)} | {cells} |"
 
@@ -142,7 +142,7 @@ def main(arguments: list[str]) -> None:
         )
         for record in records
     ]
-    shipped = Limits(whitening.TONE_LIMIT, diagnosis.NAMED_SCORE, QUANTILE)
+    shipped = Limits(whitening.TONE_LIMIT, diagnosis.SCORE_THAT_NAMES_A_FAULT, QUANTILE)
     for case in cases:
         expected = said(case.record.x, case.record.rate, case.record.rpm, "6205")
         assert judge(case.own[shipped.tones], shipped) == expected, case.record.name

@@ -96,7 +96,7 @@ def page(trials: list[Trial]) -> str:
             f"{certified:,} certificates were given and {false} of them {'was' if false == 1 else 'were'} false"
             + (f", so that with 95 % confidence fewer than one in {1 / bound:,.0f} is." if false == 0 else "."),
             "The Portfolio had a small budget (restarts=2, propagations=2). Where M <= K, a",
-            "certificate must never come. `python -m benchmarks.certificates 10000` redoes this page;",
+            f"certificate must never come. `python -m benchmarks.certificates {len(trials)}` measures it again;",
             "`tests/recovery/test_certificates.py` has the matrices that are discrete or structured.",
             "",
             *table(trials, "kind", "system"),

@@ -27,7 +27,7 @@ QUANTILES = (0.5, 0.9, 0.99, 1.0)
 PERTURBATIONS = ("float32", "decimals", "noise")
 DISTRIBUTIONS = ("binomial", "uniform", "normal", "exponential")
 DEFAULT = "default"
-RIVALS = {
+BASELINES = {
     "BasisPursuit": sg.BasisPursuit(),
     "OMP": sg.OMP(),
     "EP": sg.EP(),
@@ -62,8 +62,8 @@ class Outcome:
 
     @property
     def best(self) -> str:
-        """The rival with the least error."""
-        return min(RIVALS, key=self.errors.__getitem__)
+        """The baseline with the least error."""
+        return min(BASELINES, key=self.errors.__getitem__)
 
     @property
     def ratio(self) -> float:
@@ -100,7 +100,7 @@ def draw(seed: int) -> Problem:
 def solved(seed: int) -> Outcome:
     """All solvers on one problem, beginning with another one each time."""
     problem = draw(seed)
-    names = [DEFAULT, *RIVALS]
+    names = [DEFAULT, *BASELINES]
     first = seed // len(PERTURBATIONS) % len(names)
     errors, seconds, status = {}, {}, 0
     for name in names[first:] + names[:first]:
@@ -109,7 +109,7 @@ def solved(seed: int) -> Outcome:
             found = sg.recover(problem.A, problem.y, rng=0)
             status = found.status
         else:
-            found = sg.recover(problem.A, problem.y, solver=RIVALS[name], noise=0.0, rng=0)
+            found = sg.recover(problem.A, problem.y, solver=BASELINES[name], noise=0.0, rng=0)
         seconds[name] = time.process_time() - started
         error = np.linalg.norm(found.x.astype(float) - problem.x) / np.linalg.norm(problem.x)
         errors[name] = max(float(error), FLOOR)
@@ -149,7 +149,7 @@ def solver_table(outcomes: list[Outcome]) -> list[str]:
     lines += ["| solver | mean ms | median ms | largest ms | median error | within 1.5 of the least of all |"]
     lines += ["|---|--:|--:|--:|--:|--:|"]
     least = np.array([min(o.errors.values()) for o in outcomes])
-    for name in (DEFAULT, *RIVALS):
+    for name in (DEFAULT, *BASELINES):
         spent = 1e3 * np.array([o.seconds[name] for o in outcomes])
         errors = np.array([o.errors[name] for o in outcomes])
         times = f"{spent.mean():.1f} | {np.median(spent):.1f} | {spent.max():.0f}"

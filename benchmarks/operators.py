@@ -2,7 +2,7 @@
 
 `python -m benchmarks.operators` prints a Markdown table (about 30 minutes of processor time; `--quick` takes one
 picture and small sizes, and `--results FILE` resumes an interrupted run), and at its end, where there are several
-seeds, the means over these and the lead over the best rival with its standard error. Everybody gets the same operator
+seeds, the means over these and the lead over the best baseline with its standard error. All get the same operator
 and measurements, one thread, and for each parameter the processor time that `recover(A, y)` took, but not less than
 0.1 s and not more than `--most` seconds. FISTA has the exact Lipschitz constant. FISTA, IRLS and SPGL1 run once for
 each of several parameters, and the table has the best of these runs as judged by the true signal, which nobody knows
@@ -27,7 +27,7 @@ import sparsegauge as sg
 
 from .operator_problems import TONES, WAVELET, Case, Vector, cases, partial
 
-LEAST_SECONDS = 0.1  # of each run of a rival
+LEAST_SECONDS = 0.1  # of each run of a baseline
 FOUND = 1e-8  # relative error from which a signal counts as found: less is rounding, and leads over it mean nothing
 FISTA_WEIGHTS = (1e-2, 3e-3, 1e-3, 3e-4, 1e-4)  # of the l1 norm, in units of max |A^H y|
 IRLS_DAMPINGS = (1e-1, 1e-2, 1e-3)  # in units of the largest singular value times the root of the largest entry of x
@@ -93,7 +93,7 @@ def spgl1(case: Case, residual: float, seconds: float) -> Vector:
     return package.spgl1(case.A, case.y, sigma=size, iter_lim=steps, verbosity=0)[0]
 
 
-RIVALS: dict[str, tuple[Callable[[Case, float, float], Vector], tuple[float, ...]]] = {
+BASELINES: dict[str, tuple[Callable[[Case, float, float], Vector], tuple[float, ...]]] = {
     "FISTA": (fista, FISTA_WEIGHTS),
     "IRLS": (irls, IRLS_DAMPINGS),
     "SPGL1": (spgl1, RESIDUALS),
@@ -101,9 +101,9 @@ RIVALS: dict[str, tuple[Callable[[Case, float, float], Vector], tuple[float, ...
 
 
 def compare(case: Case, most: float) -> tuple[float, dict[str, float]]:
-    """Return our seconds, and the scores: of `recover`, of coefficients alone, and the best one of each rival.
+    """Return our seconds, and the scores: of `recover`, of coefficients alone, and the best one of each baseline.
 
-    A run of a rival gets at most the given number of seconds.
+    A run of a baseline gets at most the given number of seconds.
     """
     start = time.process_time()
     answer = ours(case)
@@ -112,7 +112,7 @@ def compare(case: Case, most: float) -> tuple[float, dict[str, float]]:
     if case.of_pixels is not None:
         scores["coefficients"] = case.score(sg.recover(sg.System(case.A).as_operator(), case.y).x)
     given = min(max(seconds, LEAST_SECONDS), most)
-    for name, (run, parameters) in RIVALS.items():
+    for name, (run, parameters) in BASELINES.items():
         scores[name] = case.better([case.score(run(case, parameter, given)) for parameter in parameters])
     return seconds, scores
 
@@ -133,15 +133,15 @@ def main() -> None:
     parser.add_argument("--seeds", type=int, nargs="+", default=[2024], help="one run of all problems per seed")
     parser.add_argument("--side", type=int, default=128, help="of the pictures, in pixels: 64, 128, 256 or 512")
     parser.add_argument("--largest", type=int, default=1_000_000, help="number of unknowns of other problems")
-    parser.add_argument("--most", type=float, default=10.0, help="seconds of each run of a rival")
+    parser.add_argument("--most", type=float, default=10.0, help="seconds of each run of a baseline")
     parser.add_argument("--only", default="", help="problems whose name contains this")
     parser.add_argument("--results", type=Path, help="one JSON row per problem: those in it are not run again")
     options = parser.parse_args()
     done = read_rows(options.results)
     shown_rows: dict[tuple[str, str], list[Scores]] = {}
     sg.recover(*_small())  # imports are not timed
-    print(f"| problem | seed | in | s | recover | coefficients | {' | '.join(RIVALS)} |")
-    print("|---|--:|---|--:|--:|--:|" + "--:|" * len(RIVALS))
+    print(f"| problem | seed | in | s | recover | coefficients | {' | '.join(BASELINES)} |")
+    print("|---|--:|---|--:|--:|--:|" + "--:|" * len(BASELINES))
     with threadpool_limits(1):
         for seed in options.seeds:
             for case in cases(seed, options.side, options.quick, options.largest):
@@ -167,11 +167,12 @@ def markdown_row(case: Case, seed: int, seconds: float, scores: dict[str, float]
 
 
 def print_means(rows: dict[tuple[str, str], list[Scores]]) -> None:
-    """Print the means over the seeds of each problem, and the leads over the best rival, with standard errors."""
-    print(f"\n| problem | in | seeds | recover | coefficients | {' | '.join(RIVALS)} | lead | lead of coefficients |")
-    print("|---|---|--:|--:|--:|" + "--:|" * (len(RIVALS) + 2))
+    """Print the means over the seeds of each problem, and the leads over the best baseline, with standard errors."""
+    head = " | ".join(BASELINES)
+    print(f"\n| problem | in | seeds | recover | coefficients | {head} | lead | lead of coefficients |")
+    print("|---|---|--:|--:|--:|" + "--:|" * (len(BASELINES) + 2))
     for (name, unit), scores in rows.items():
-        columns = ("recover", "coefficients", *RIVALS)
+        columns = ("recover", "coefficients", *BASELINES)
         cells = [shown(mean_score([row[column] for row in scores], unit), unit) for column in columns]
         leads = [
             mean_with_error([lead(row, column, unit) for row in scores]) if not math.isnan(scores[0][column]) else ""
@@ -186,11 +187,11 @@ def mean_score(values: list[float], unit: str) -> float:
 
 
 def lead(scores: Scores, column: str, unit: str) -> float:
-    """Return by how much a column is better than the best rival on one problem, in dB, or in tones."""
-    rivals = [scores[name] for name in RIVALS]
+    """Return by how much a column is better than the best baseline on one problem, in dB, or in tones."""
+    baselines = [scores[name] for name in BASELINES]
     if unit != "error":
-        return scores[column] - max(rivals)
-    return 20 * math.log10(max(min(rivals), FOUND) / max(scores[column], FOUND))
+        return scores[column] - max(baselines)
+    return 20 * math.log10(max(min(baselines), FOUND) / max(scores[column], FOUND))
 
 
 def mean_with_error(values: list[float]) -> str:

@@ -1,6 +1,6 @@
 """Recovery where A is too large to write out: an image, growth from 100 to a million unknowns, an ECG.
 
-`python -m benchmarks.scale` writes docs/scale.md and its three pictures (about 15 minutes, most of them the rivals'),
+`python -m benchmarks.scale` writes docs/scale.md and its three pictures (15 minutes, most of them the baselines'),
 except for the section on many operators, whose table `python -m benchmarks.operators` prints.
 Every run has a process of its own, so that its peak memory is its own; what is compiled is compiled before the clock
 starts. PyLops FISTA is given the exact Lipschitz constant and several weights of the l1 norm, all of which the table
@@ -30,7 +30,7 @@ from sparsegauge.recovery.quality import psnr, relative_error, snr
 plt.switch_backend("Agg")
 DOCS = Path(__file__).parents[1] / "docs"
 WAVELET, LEVEL, PART, SEED = "db4", 6, 0.3, 2024
-IMAGES, RIVAL_SECONDS = ("camera", "ascent", "aero"), 30.0  # what each run of a rival gets
+IMAGES, BASELINE_SECONDS = ("camera", "ascent", "aero"), 30.0  # what each run of a baseline gets
 WEIGHTS = (3e-3, 1e-3, 3e-4, 1e-4, 1e-5)  # of FISTA's l1 norm, in units of max |A^H y|
 SIGMAS = (0.0, 0.01, 0.03)  # of SPGL1, in units of |y|
 OURS = {
@@ -250,7 +250,7 @@ def measured(folder: Path, **job: Any) -> Result:
 # --- the tables
 
 
-def rivals(seconds: float) -> list[tuple[str, Result]]:
+def baselines(seconds: float) -> list[tuple[str, Result]]:
     fistas = [(f"PyLops FISTA, weight {w:g}", {"solver": "fista", "weight": w, "seconds": seconds}) for w in WEIGHTS]
     names = ["SPGL1, basis pursuit", *(f"SPGL1, residual {sigma:g} \\|y\\|" for sigma in SIGMAS[1:])]
     jobs = ({"solver": "spgl1", "sigma": sigma, "seconds": seconds} for sigma in SIGMAS)
@@ -262,7 +262,7 @@ def image_table(folder: Path) -> tuple[str, dict[str, tuple[str, Result]]]:
     lines = ["| picture | solver | PSNR, dB | s | peak MB | \\|A x - y\\|/\\|y\\| | |", "|---|---|--:|--:|--:|--:|---|"]
     best: dict[str, tuple[str, Result]] = {}
     for name in IMAGES:
-        jobs = [*OURS.items(), *rivals(RIVAL_SECONDS)]
+        jobs = [*OURS.items(), *baselines(BASELINE_SECONDS)]
         rows = [(label, measured(folder, problem="image", of=name, **job)) for label, job in jobs]
         ours, others = rows[0][1], max(row["psnr"] for _, row in rows[len(OURS) :])
         kept = ours["seconds"] <= LIMIT_SECONDS and ours["peak"] <= LIMIT_MEGABYTES and ours["psnr"] >= others
@@ -277,17 +277,17 @@ def image_table(folder: Path) -> tuple[str, dict[str, tuple[str, Result]]]:
 
 
 def growth_table(folder: Path) -> tuple[str, dict[str, list[Result]]]:
-    rival = f"PyLops FISTA, {FISTA_STEPS} steps"
+    baseline = f"PyLops FISTA, {FISTA_STEPS} steps"
     lines = [
-        f"| N | GDSReweighted: s | MB grown | error | {rival}: s | MB grown | error |",
+        f"| N | GDSReweighted: s | MB grown | error | {baseline}: s | MB grown | error |",
         "|--:|--:|--:|--:|--:|--:|--:|",
     ]
-    found: dict[str, list[Result]] = {"GDSReweighted": [], rival: []}
+    found: dict[str, list[Result]] = {"GDSReweighted": [], baseline: []}
     for n in SIZES:
         ours = measured(folder, problem="spikes", of=n, solver="ours")
         other = measured(folder, problem="spikes", of=n, solver="fista", weight=1e-3, steps=FISTA_STEPS)
         found["GDSReweighted"].append(ours)
-        found[rival].append(other)
+        found[baseline].append(other)
         cells = " | ".join(f"{r['seconds']:.2f} | {r['grown']:.1f} | {r['error']:.0e}" for r in (ours, other))
         lines.append(f"| {n:,} | {cells} |")
     return "\n".join(lines), found
@@ -442,7 +442,7 @@ def page() -> None:
     text = PAGE.format(
         operators=operators_section(),
         machine=f"{platform.machine()}, Python {platform.python_version()}", seed=SEED, wavelet=WAVELET, level=LEVEL,
-        part=PART, seconds=LIMIT_SECONDS, memory=LIMIT_MEGABYTES, given=RIVAL_SECONDS,
+        part=PART, seconds=LIMIT_SECONDS, memory=LIMIT_MEGABYTES, given=BASELINE_SECONDS,
         images=images, growth=growth, ecg=ecg, time_slope=slope(ours, "seconds"), memory_slope=slope(ours, "grown"),
     )  # fmt: skip
     (DOCS / "scale.md").write_text(text, encoding="utf-8")

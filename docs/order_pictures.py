@@ -45,8 +45,8 @@ def draw_all(directory: Path) -> None:
 
 def side_by_side() -> Summary:
     """Four solvers without an order, and three of S_p at one of their better orders."""
-    rivals = shipped("solvers")
-    chosen = {name: rivals.at(solver=name) for name in ("Portfolio", "SBL", "BasisPursuit", "OMP")}
+    baselines = shipped("solvers")
+    chosen = {name: baselines.at(solver=name) for name in ("Portfolio", "SBL", "BasisPursuit", "OMP")}
     chosen |= {"GDSReweighted, p = 4": shipped("reweighted").at(orders=4, **CELLS)}
     chosen |= {"GDSAscent, p = 2": shipped("ascent").at(orders=2), "SPSA, p = 2": shipped("spsa").at(orders=2, **CELLS)}
     return put_together("solver", chosen)

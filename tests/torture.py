@@ -146,7 +146,7 @@ import io, json, os, sys, time
 import sparsegauge as sg
 from sparsegauge._platform import writing
 from sparsegauge.study import store
-store.SHORTEST = store.SHARE = 0.0
+store.SHORTEST_PART_SECONDS = store.SHARE_OF_RUN_PER_PART = 0.0
 jump = float(sys.argv[3])
 if jump:
     real, began = time.time, time.monotonic()

@@ -16,13 +16,13 @@ from .metrics.gds import gds, gds_profile
 
 # denser where profiles bend
 ORDERS = (1, 1.2, 1.4, 1.6, 1.8, 2, 2.25, 2.5, 2.75, 3, 3.5, 4, 5, 6, 8, 10, 12, 14, 16, 18, 20)
-INTERVAL_ORDERS = (1, 2, 4)  # of higher orders a few coefficients decide, whose error a signal cannot tell
+INTERVAL_ORDERS = (1, 2, 4)  # higher ones depend on a few coefficients, whose error a signal does not show
 MAP_ORDERS = (1, 2, 3, 4, 6, 8, 12, 16, 20)
-MOST_LINES = 8  # of a plot; nobody could tell more of them apart
+MOST_LINES_PER_PLOT = 8
 WINDOWS_PER_SIGNAL = 100  # about
 SHORTEST_WINDOW = 32
 FEWEST_WINDOWS = 8
-FLAT = 5e-4  # differences of S_2 over time that are not worth a mark
+INSIGNIFICANT_RANGE_OF_S2 = 5e-4  # over time
 POINTS_PER_CURVE = 150  # enough for a smooth line, however many coefficients there are
 
 
@@ -85,7 +85,7 @@ class OverTime:
     @property
     def is_flat(self) -> bool:
         """Return whether all windows are about equally sparse."""
-        return bool(np.nanmax(self.values) - np.nanmin(self.values) < FLAT)
+        return bool(np.nanmax(self.values) - np.nanmin(self.values) < INSIGNIFICANT_RANGE_OF_S2)
 
     @property
     def where(self) -> str:

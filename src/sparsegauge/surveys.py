@@ -23,7 +23,7 @@ from .vibration.significance import Threshold
 RATE_NAMES = ("rate", "fs", "samplerate", "samplingrate", "samplingfrequency")
 SPEED_NAMES = ("rpm",)
 TIME_NAMES = ("t", "time", "times", "second", "seconds", "timestamp")
-UNEVEN = 1e-3  # relative to the median step: beyond, a column of times gives no rate
+LARGEST_UNEVENNESS_OF_TIMES = 1e-3  # relative to the median step: with more, a column of times gives no rate
 QUANTITY_NAMES = {"spectrum": "envelope spectrum", "envelope spectrum": "envelope spectrum", "envelope": "envelope"}
 QUANTITY_NAMES |= {"squared": "squared envelope", "squared envelope": "squared envelope", "samples": "samples"}
 PICTURES = (".png", ".jpg", ".jpeg")
@@ -227,7 +227,10 @@ def _rate_of_times(name: str, column: Array) -> float | None:
     middle = float(np.median(steps))
     if not middle > 0:
         return None
-    if float(np.abs(steps - middle).max()) > max(UNEVEN * middle, 1e-9 * float(np.abs(column).max())) * 50:
+    if (
+        float(np.abs(steps - middle).max())
+        > max(LARGEST_UNEVENNESS_OF_TIMES * middle, 1e-9 * float(np.abs(column).max())) * 50
+    ):
         raise InvalidInput(f"the times in column {name!r} are not evenly spaced; resample the record, or give --rate")
     return (len(column) - 1) / float(column[-1] - column[0])
 

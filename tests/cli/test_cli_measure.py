@@ -672,14 +672,14 @@ def test_signals_that_are_zero_or_too_many_are_drawn_as_well_as_can_be(run):
     for options in ([], ["--window", "16"]):
         code, _, err = run("x.npy", "--plot", "x.svg", *options)
         notes = [] if options else ["x.npy: [0] is zero everywhere, so that its sparsity is not defined"]
-        notes.append(f"the plot shows the first {profiles.MOST_LINES} signals")
+        notes.append(f"the plot shows the first {profiles.MOST_LINES_PER_PLOT} signals")
         assert (code, err) == (0, "".join(f"sparsegauge: {note}\n" for note in notes))
 
 
 def test_a_map_of_many_windows_is_averaged(run):
     rng = np.random.default_rng(0)
     middles, values = sparsity._average_columns(np.arange(5000.0), rng.random((9, 5000)))
-    assert values.shape[1] == len(middles) <= sparsity.MOST_COLUMNS
+    assert values.shape[1] == len(middles) <= sparsity.MOST_MAP_COLUMNS
     assert middles[0] == pytest.approx(np.arange(5000 // len(middles) + 1).mean(), abs=1)
 
 

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 import sparsegauge as sg
-from sparsegauge.criteria.strategy import LIE
+from sparsegauge.criteria.strategy import SIZE_OF_LIES
 
 QUICK = 40
 # what float64 cannot settle: from some ratio on these stay the same, and an increase below rounding would look alike
@@ -77,7 +77,7 @@ def test_a_function_that_turns_random_is_refused(calls):
 def test_every_planted_lie_breaks_its_law(key):
     """Planted in a function that obeys all laws, each lie is refuted by a counterexample that verifies."""
     for lie in sg.CRITERIA[key].lies:
-        lying = lie.plant(liars.share, LIE)
+        lying = lie.plant(liars.share, SIZE_OF_LIES)
         verdict = sg.audit(lying, criteria=[key], budget=QUICK)[key]
         assert verdict.status == "violated", lie.description
         assert sg.verify(verdict.counterexample, metric=lying)

@@ -26,7 +26,7 @@ from threadpoolctl import threadpool_info, threadpool_limits
 import sparsegauge as sg
 from sparsegauge.cli import main
 from sparsegauge.explore import experiment, recovery_run, server, standing, upload
-from sparsegauge.explore.model import LONGEST, ORDERS, ShownCoefficients, bars, checked
+from sparsegauge.explore.model import LONGEST_SIGNAL, ORDERS, ShownCoefficients, bars, checked
 from sparsegauge.explore.signal_views import outline
 from sparsegauge.explore.soon import Soon
 from sparsegauge.signals import REPRESENTATIONS, dct
@@ -107,7 +107,7 @@ def test_an_odd_length_is_no_obstacle(representation):
         ([0.0, 0.0, 0.0], "zero everywhere"),
         ([1.0], "needs two or more"),
         ([], "needs two or more"),
-        (np.r_[np.zeros(LONGEST), 1.0], "are all zero"),
+        (np.r_[np.zeros(LONGEST_SIGNAL), 1.0], "are all zero"),
     ],
 )
 def test_what_cannot_be_measured_is_refused_in_a_sentence(values, words):
@@ -120,14 +120,14 @@ def test_the_middle_of_a_large_picture_is_used(shape):
     values = np.arange(np.prod(shape), dtype=float).reshape(shape) + 1
     signal = checked("x", values)
     assert signal.values.ndim == 2
-    assert 0.9 * LONGEST < signal.values.size <= LONGEST
+    assert 0.9 * LONGEST_SIGNAL < signal.values.size <= LONGEST_SIGNAL
     assert abs(signal.values.mean() / values.mean() - 1) < 0.01
     assert "only the middle" in signal.note
 
 
 def test_long_and_complex_signals_are_taken_with_a_note():
-    signal = checked("x", np.ones(LONGEST + 1))
-    assert signal.values.size == LONGEST
+    signal = checked("x", np.ones(LONGEST_SIGNAL + 1))
+    assert signal.values.size == LONGEST_SIGNAL
     assert "only the first" in signal.note
     signal = checked("x", np.array([3 + 4j, 0]))
     assert signal.values.tolist() == [5.0, 0.0]
@@ -275,10 +275,10 @@ def test_blas_has_one_thread_while_the_page_is_served_and_its_own_number_afterwa
 
 
 def test_pieces_are_small_and_refused_where_there_is_nothing():
-    assert experiment.piece(sg.demo("camera"), "wavelet").coefficients.size == experiment.SIDE**2
-    assert experiment.piece(sg.demo("doppler"), "DCT").coefficients.size == experiment.LONGEST
+    assert experiment.piece(sg.demo("camera"), "wavelet").coefficients.size == experiment.PICTURE_SIDE**2
+    assert experiment.piece(sg.demo("doppler"), "DCT").coefficients.size == experiment.LONGEST_PIECE
     with pytest.raises(sg.InvalidInput, match="is zero"):
-        experiment.piece(np.r_[np.zeros(experiment.LONGEST), 1.0], "samples")
+        experiment.piece(np.r_[np.zeros(experiment.LONGEST_PIECE), 1.0], "samples")
     with pytest.raises(sg.InvalidInput, match="needs 8 or more"):
         experiment.piece(np.ones(4), "samples")
 
@@ -291,7 +291,7 @@ def test_a_piece_leads_back_from_its_coefficients_to_its_samples(representation,
     assert np.abs(found.coefficients).max() == pytest.approx(1)
     samples = found.rebuild(found.coefficients)
     assert samples.shape == found.shape
-    assert max(samples.shape) <= (experiment.SIDE if len(shape) == 2 else experiment.LONGEST)
+    assert max(samples.shape) <= (experiment.PICTURE_SIDE if len(shape) == 2 else experiment.LONGEST_PIECE)
     again = np.asarray(REPRESENTATIONS[representation](samples)).ravel()
     np.testing.assert_allclose(again, found.coefficients * found.scale, rtol=1e-9, atol=1e-9)
 

@@ -184,14 +184,14 @@ def test_an_endless_recovery_does_not_stop_another_and_ends_when_it_is_told(host
     assert other.result is not None
     assert other.result.success
     assert not endless.over
-    assert len(endless.frames) <= recovery_run.MOST_FRAMES
+    assert len(endless.frames) <= recovery_run.MOST_FRAMES_KEPT
     endless.stop()
     endless.join(120)
     assert endless.over
 
 
 def test_a_recovery_that_does_not_listen_is_killed(hostile, monkeypatch):
-    monkeypatch.setattr(recovery_run, "GRACE", 0.2)
+    monkeypatch.setattr(recovery_run, "GRACE_SECONDS", 0.2)
     run = started("Stuck")
     run.stop()
     run.join(120)
@@ -200,8 +200,8 @@ def test_a_recovery_that_does_not_listen_is_killed(hostile, monkeypatch):
 
 
 def test_a_recovery_is_stopped_after_its_time(hostile, monkeypatch):
-    monkeypatch.setattr(recovery_run, "LONGEST_RUN", 0.5)
-    monkeypatch.setattr(recovery_run, "GRACE", 0.2)
+    monkeypatch.setattr(recovery_run, "MOST_SECONDS_PER_RUN", 0.5)
+    monkeypatch.setattr(recovery_run, "GRACE_SECONDS", 0.2)
     run = started("Stuck")
     run.join(120)
     assert run.failure == "it was stopped before it had a result"
@@ -265,7 +265,7 @@ def test_an_endless_recovery_does_not_slow_another(hostile, monkeypatch):
     for _ in range(9):
         alone = seconds_of_a_recovery()
         endless = started("Forever")
-        time.sleep(1.5 * recovery_run.LONG_RUN)  # from then on it gives way
+        time.sleep(1.5 * recovery_run.SECONDS_AT_FULL_PRIORITY)  # from then on it gives way
         ratios.append(seconds_of_a_recovery() / alone)
         endless.stop()
         endless.join(60)

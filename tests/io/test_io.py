@@ -261,7 +261,7 @@ def test_text_that_is_no_table_is_one_sentence(tmp_path, written, says):
 
 
 def test_the_line_of_a_late_mistake_is_right(tmp_path, monkeypatch):
-    monkeypatch.setattr("sparsegauge.io.text_pieces.BLOCK_BYTES", 100)
+    monkeypatch.setattr("sparsegauge.io.text_pieces.TEXT_BLOCK_BYTES", 100)
     rows = [f"{i},{i}" for i in range(5000)]
     rows[4321] = "1,x"
     (tmp_path / "x.csv").write_text("a,b\n" + "\n".join(rows), encoding="utf-8")
@@ -279,7 +279,7 @@ def test_the_line_of_a_late_mistake_is_right(tmp_path, monkeypatch):
 def test_every_number_survives_the_way_through_text(table, delimiter, block):
     table[0] = [float(i) for i in range(len(table[0]))]  # a first row of numbers, so that no column looks empty
     with tempfile.TemporaryDirectory() as directory, pytest.MonkeyPatch.context() as patch:
-        patch.setattr("sparsegauge.io.text_pieces.BLOCK_BYTES", block)
+        patch.setattr("sparsegauge.io.text_pieces.TEXT_BLOCK_BYTES", block)
         path = Path(directory) / "x.csv"
         path.write_text("\n".join(delimiter.join(map(repr, row)) for row in table), encoding="utf-8")
         np.testing.assert_array_equal(only(path).array(), table)

@@ -101,13 +101,13 @@ def needed(kind):
 def test_what_libjpeg_needs_beside_is_limited(tmp_path, monkeypatch, kind):
     data, per_pixel = needed(kind)
     pixels = levels_of(data).size
-    monkeypatch.setattr(pictures, "MOST_BESIDE", per_pixel * pixels)
+    monkeypatch.setattr(pictures, "MOST_DECODER_BYTES", per_pixel * pixels)
     assert levels(tmp_path, data).size == pixels
     assert levels(tmp_path, data, limit=(1 + per_pixel) * pixels).size == pixels
     with pytest.raises(InvalidInput, match="in several scans or for printing"):
         levels(tmp_path, data, limit=(1 + per_pixel) * pixels - 1)
-    monkeypatch.setattr(pictures, "MOST_BESIDE", per_pixel * pixels - 1)
+    monkeypatch.setattr(pictures, "MOST_DECODER_BYTES", per_pixel * pixels - 1)
     with pytest.raises(InvalidInput, match="in several scans or for printing"):
         levels(tmp_path, data)
-    monkeypatch.setattr(pictures, "MOST_BESIDE", 0)
+    monkeypatch.setattr(pictures, "MOST_DECODER_BYTES", 0)
     assert levels(tmp_path, jpeg()).size == pixels

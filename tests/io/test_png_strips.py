@@ -29,7 +29,7 @@ def picture(mode, pixels):
 def whole(path):
     with Image.open(path) as found, warnings.catch_warnings():
         warnings.simplefilter("ignore")  # of palettes with transparency, which grey levels have not
-        return np.asarray(found if found.mode in pictures.DEEP else found.convert("L"))
+        return np.asarray(found if found.mode in pictures.DEEP_MODES else found.convert("L"))
 
 
 def levels(path):

@@ -16,7 +16,7 @@ from PIL import Image
 
 from sparsegauge import InvalidInput
 from sparsegauge.io import hdf5, open_file, parquet
-from sparsegauge.io.pictures import MOST_BESIDE, MOST_COLUMNS, MOST_PIXELS
+from sparsegauge.io.pictures import MOST_COLUMNS, MOST_DECODER_BYTES, MOST_PIXELS
 from sparsegauge.io.png_strips import SIGNATURE, Header, _chunk, _parts
 
 pa = pytest.importorskip("pyarrow")
@@ -139,7 +139,7 @@ def test_a_jpeg_picture_is_decoded_in_place(tmp_path, mode):
 def test_a_jpeg_picture_in_several_scans_needs_at_most_what_is_stated(tmp_path):
     Image.new("RGB", (9000, 9000)).save(tmp_path / "x.jpg", progressive=True)
     returned, own = peaks(tmp_path / "x.jpg")
-    assert own < MOST_TIMES_RETURNED * returned + (1 << 25) + MOST_BESIDE
+    assert own < MOST_TIMES_RETURNED * returned + (1 << 25) + MOST_DECODER_BYTES
 
 
 @pytest.mark.parametrize("ending", [".npz", ".parquet", ".mat", ".png"])

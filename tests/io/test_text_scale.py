@@ -43,7 +43,7 @@ def processor_seconds(action):
 @pytest.mark.parametrize("delimiter", [",", ";", "\t", " "])
 @pytest.mark.parametrize("block", [1 << 10, 1 << 23])
 def test_a_signal_on_one_long_line_is_read_in_pieces(tmp_path, monkeypatch, delimiter, block):
-    monkeypatch.setattr(text_numbers, "BLOCK_BYTES", block)
+    monkeypatch.setattr(text_numbers, "TEXT_BLOCK_BYTES", block)
     x = RNG.standard_normal(20_000)
     (tmp_path / "x.csv").write_text(
         f"# measured today\n{joined(x.tolist(), delimiter)}{delimiter}\n\n", encoding="utf-8"

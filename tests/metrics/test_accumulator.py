@@ -89,7 +89,7 @@ SIGNALS = {
 @pytest.fixture(params=["short blocks wait", "every block is summed up at once"])
 def waiting(request, monkeypatch):
     if request.param.startswith("every"):
-        monkeypatch.setattr(module, "SHORT", 0)
+        monkeypatch.setattr(module, "SHORT_BLOCK", 0)
 
 
 @pytest.mark.usefixtures("waiting")
@@ -113,7 +113,7 @@ def test_any_cut_in_any_order_equals_the_whole(x, cuts, order, exponent):
     blocks = np.split(values, sorted(min(cut, len(x)) for cut in cuts))
     order.shuffle(blocks)
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(module, "SHORT", 0)
+        patch.setattr(module, "SHORT_BLOCK", 0)
         halves = add_blocks(blocks[::2]), add_blocks(blocks[1::2])
     halves[0].merge(halves[1])
     assert_equals_whole(halves[0], values)
@@ -300,7 +300,7 @@ def test_a_metric_of_ones_own():
 @pytest.mark.parametrize("dtype", [np.float32, np.float64, np.int16, np.complex64])
 @pytest.mark.parametrize("name", ["noise", "gravity", "silence first", "loud, then silent", "huge", "nan"])
 def test_long_blocks_take_the_quick_way(name, dtype):
-    n = 3 * module.QUICK_CHUNK + 17
+    n = 3 * module.COEFFICIENTS_PER_QUICK_TASK + 17
     noise = laplace(n)
     x = {
         "noise": 100 * noise,

@@ -15,7 +15,7 @@ from sparsegauge.profiles import measure_over_time
 from sparsegauge.report.headline import find_oddities, summarise_signals
 from sparsegauge.report.measured_signals import measure_values
 from sparsegauge.report.own_recoveries import busiest_piece, recover_own
-from sparsegauge.report.own_signals import MOST_SIGNALS, read_signals
+from sparsegauge.report.own_signals import MOST_SIGNALS_PER_PAGE, read_signals
 from sparsegauge.report.page import render
 from sparsegauge.report.rankings import rank_signals
 from sparsegauge.report.sections import gather_files
@@ -79,9 +79,9 @@ def test_nothing_to_show_is_an_error_that_says_so(tmp_path):
 
 
 def test_a_page_holds_a_dozen_signals_and_says_how_many_more_there_are(tmp_path):
-    np.save(tmp_path / "many.npy", np.random.default_rng(0).standard_normal((MOST_SIGNALS + 3, 64)))
+    np.save(tmp_path / "many.npy", np.random.default_rng(0).standard_normal((MOST_SIGNALS_PER_PAGE + 3, 64)))
     notes = []
-    assert len(read_signals([str(tmp_path / "many.npy")], note=notes.append)) == MOST_SIGNALS
+    assert len(read_signals([str(tmp_path / "many.npy")], note=notes.append)) == MOST_SIGNALS_PER_PAGE
     assert "3 more are left out" in notes[0]
 
 
@@ -92,7 +92,7 @@ def test_every_file_gets_its_share_of_the_room(tmp_path):
         np.save(tmp_path / f"{name}.npy", rng.standard_normal(64))
     names = [signal.name for signal in read_signals([str(tmp_path)], note=lambda text: None)]
     assert names[-3:] == ["b.npy", "c.npy", "d.npy"]
-    assert len(names) == MOST_SIGNALS
+    assert len(names) == MOST_SIGNALS_PER_PAGE
 
 
 def test_rates_come_from_times_numbers_and_the_user(tmp_path):

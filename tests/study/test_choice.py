@@ -6,7 +6,13 @@ import numpy as np
 import pytest
 
 import sparsegauge as sg
-from sparsegauge.study.choice import CLEAR_LEAD, RECOVERED, choose_orders, lead_errors, mean_best_order
+from sparsegauge.study.choice import (
+    RECOVERED_SUCCESS_RATE,
+    STANDARD_ERRORS_OF_A_CLEAR_LEAD,
+    choose_orders,
+    lead_errors,
+    mean_best_order,
+)
 from sparsegauge.study.summary import Summary, shipped
 
 ORDERS = (1.0, 2.0, 4.0)
@@ -64,7 +70,7 @@ def test_orders_within_one_standard_error_are_as_good():
 
 
 def test_where_every_order_recovers_there_is_nothing_to_choose():
-    success = [[1, 1, RECOVERED], [1, 1, 0.98]]
+    success = [[1, 1, RECOVERED_SUCCESS_RATE], [1, 1, 0.98]]
     found = choose_orders(made_up([[1, 2, 3], [1, 2, 3]], lead=np.full((2, 3), 0.01), success=success))
     np.testing.assert_array_equal(found.all_recover, [True, False])
     np.testing.assert_array_equal(found.is_clear, [False, True])
@@ -127,8 +133,8 @@ def test_the_shipped_table_has_the_clear_leads_that_were_counted_independently()
         spread = np.hypot(error[cell][order[1:]], error[cell][order[0]])
         if not np.isnan(paired[cell]).any():
             spread = paired[cell][order[1:]]
-        recovers = table.values["success_rate"][cell].min() >= RECOVERED
-        is_clear = bool((leads > CLEAR_LEAD * spread).all()) and not recovers
+        recovers = table.values["success_rate"][cell].min() >= RECOVERED_SUCCESS_RATE
+        is_clear = bool((leads > STANDARD_ERRORS_OF_A_CLEAR_LEAD * spread).all()) and not recovers
         assert bool(found.is_clear[cell]) == is_clear
         count += recovers
     assert count == found.all_recover.sum() == 39

@@ -40,8 +40,8 @@ def table(tmp_path_factory):
 @pytest.fixture
 def few(monkeypatch):
     """Four small parts are many, and a part that is put together holds up to five cells."""
-    monkeypatch.setattr(compaction, "ENOUGH", 4)
-    monkeypatch.setattr(compaction, "MOST_ROWS", 5 * 8)
+    monkeypatch.setattr(compaction, "SMALL_PARTS_BEFORE_MERGING", 4)
+    monkeypatch.setattr(compaction, "MOST_ROWS_PER_MERGED_PART", 5 * 8)
 
 
 def add(opened, number, measured):
@@ -93,11 +93,11 @@ def test_few_small_parts_stay_as_they_are(tmp_path, table, measured):
 
 def test_a_unit_that_is_there_twice_is_put_together_once(tmp_path, table, measured, few, monkeypatch):
     with monkeypatch.context() as patch:
-        patch.setattr(compaction, "ENOUGH", 99)
+        patch.setattr(compaction, "SMALL_PARTS_BEFORE_MERGING", 99)
         fill(tmp_path / "store", measured, [0, 1, 0, 2])
         with Store.opened(tmp_path / "store", STUDY) as opened:
             opened.add(np.array([1, 2, 3]), _joined(measured, [1, 2, 3]), np.full(3, 0.1), "here:2")
-    monkeypatch.setattr(compaction, "MOST_ROWS", 1000)
+    monkeypatch.setattr(compaction, "MOST_ROWS_PER_MERGED_PART", 1000)
     fill(tmp_path / "store", measured, range(4, len(CELLS)))
     pd.testing.assert_frame_equal(sg.load_study(tmp_path / "store"), table, check_exact=True)
     rows = [pq.read_table(part).num_rows for part in (tmp_path / "store" / "results").glob("part-*.parquet")]

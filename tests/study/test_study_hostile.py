@@ -297,7 +297,7 @@ class Idle:
 
 
 def test_a_cluster_without_workers_is_said_once(tmp_path, monkeypatch):
-    monkeypatch.setattr(dispatch, "PATIENCE", 0.05)
+    monkeypatch.setattr(dispatch, "SECONDS_BEFORE_WORKER_CHECK", 0.05)
     with ThreadPoolExecutor(1) as pool, warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
         pool._client = Idle()

@@ -34,8 +34,8 @@ from concurrent.futures import ThreadPoolExecutor
 from sparsegauge.study import disk, store
 from sparsegauge.study.run import run_cell, run_study
 study = sg.Study.from_dict(json.loads(sys.argv[1]))
-store.SHORTEST = 0.0
-store.SHARE = float(sys.argv[2])
+store.SHORTEST_PART_SECONDS = 0.0
+store.SHARE_OF_RUN_PER_PART = float(sys.argv[2])
 run_cell(study, next(study.cells()))
 
 def dying(step, counter, at):

@@ -198,7 +198,7 @@ def test_dask_gives_the_same_table(tmp_path, table):
 
 
 def test_the_order_of_completion_does_not_matter_and_futures_are_bounded(tmp_path, table, monkeypatch):
-    monkeypatch.setattr(dispatch, "IN_FLIGHT", 5)
+    monkeypatch.setattr(dispatch, "MOST_BATCHES_IN_FLIGHT", 5)
     backwards = Backwards()
     sg.run_study(STUDY, tmp_path, executor=backwards)
     assert 2 <= backwards.most <= 5
@@ -279,7 +279,7 @@ def test_an_interrupt_does_not_wait_for_what_was_called_off(tmp_path, monkeypatc
     with pytest.raises(KeyboardInterrupt):
         sg.run_study(STUDY, tmp_path, executor=Stuck(), progress=stop)
     futures, options = waited_for[-1]
-    assert options == {"timeout": dispatch.LAST_WAIT}
+    assert options == {"timeout": dispatch.SECONDS_FOR_LAST_CELLS}
     assert all(future.done() for future in futures)  # so that there was nothing to wait for
     assert study_status(tmp_path).done == 4 * 15
 

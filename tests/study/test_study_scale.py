@@ -162,7 +162,7 @@ def test_small_cells_travel_in_batches_and_large_cells_alone(tmp_path):
 
 
 def test_a_batch_takes_no_more_cells_than_the_limit(tmp_path, monkeypatch):
-    monkeypatch.setattr(dispatch, "MOST_CELLS", 5)
+    monkeypatch.setattr(dispatch, "MOST_CELLS_PER_BATCH", 5)
     executor = Recorded(1e-9)
     sg.run_study(SMALL, tmp_path / "store", executor=executor)
     assert max(map(len, executor.batches)) == 5

@@ -358,7 +358,7 @@ def test_a_full_and_a_read_only_file_system_are_clear_errors(tmp_path, table):
     (tmp_path / "small").mkdir()
     code = (
         "import json, subprocess, sys; import sparsegauge as sg; from sparsegauge.study import store, tables\n"
-        "store.SHORTEST = 0.0\n"
+        "store.SHORTEST_PART_SECONDS = 0.0\n"
         "study = sg.Study.from_dict(json.load(open(sys.argv[1])))\n"
         "def attempt(options):\n"
         "    subprocess.run(['mount', '-o', 'remount,' + options, sys.argv[2]], check=True)\n"
@@ -404,7 +404,7 @@ def test_a_full_disk_is_a_clear_error_and_what_is_stored_is_safe(tmp_path, table
     (tmp_path / "study.json").write_text(json.dumps(STUDY.to_dict()))
     code = (
         "import json, resource, sys; import sparsegauge as sg; from sparsegauge.cli import main\n"
-        "from sparsegauge.study import store; store.SHORTEST = 0.0\n"
+        "from sparsegauge.study import store; store.SHORTEST_PART_SECONDS = 0.0\n"
         "study = sg.Study.from_dict(json.load(open(sys.argv[1])))\n"
         "limit = lambda status: status.done < 72 or resource.setrlimit(resource.RLIMIT_FSIZE, (2000, 2000))\n"
         "try: sg.run_study(study, sys.argv[2], progress=limit)\n"

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from sparsegauge.vibration.band_tree import Band, lay_out
-from sparsegauge.vibration.filters import EDGE, envelope_spectra, filter_bank, record_spectrum
+from sparsegauge.vibration.filters import SOFT_EDGE_SHARE, envelope_spectra, filter_bank, record_spectrum
 from sparsegauge.vibration.whitening import TONE_LIMIT, noise_floor, whiten
 
 RATE = 1000.0
@@ -15,7 +15,7 @@ def naive_analytic(x, rate, band, times):
     n = len(x)
     resolution = rate / n
     first, bins = round(band.low / resolution), round(band.width / resolution)
-    edge = max(1, round(EDGE * bins))
+    edge = max(1, round(SOFT_EDGE_SHARE * bins))
     total = np.zeros(len(times), dtype=complex)
     for k in range(first - edge, first + bins + edge):
         if not 0 < k <= n // 2:

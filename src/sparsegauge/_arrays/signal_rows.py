@@ -32,7 +32,7 @@ NAN_POLICIES = ("propagate", "omit", "raise")
 CONVERTED = (
     1 << 16
 )  # coefficients that are converted to float64 in one go: they stay in the cache until they are measured
-SUMMED = 1 << 17  # coefficients that one thread looks through for NaN and infinities
+COEFFICIENTS_PER_CHECK = 1 << 17  # for NaN and infinities, by one thread
 
 
 class Signals(NamedTuple):
@@ -245,9 +245,11 @@ def _as_table(array: NDArray[Any], axis: Any) -> tuple[NDArray[Any], tuple[int, 
 
 
 def _all_finite(values: Array) -> bool:
-    if values.size > 2 * SUMMED and values.flags.c_contiguous:
+    if values.size > 2 * COEFFICIENTS_PER_CHECK and values.flags.c_contiguous:
         flat = values.reshape(-1)
-        return all(threads.run(lambda span: _all_finite(flat[slice(*span)]), threads.spans(flat.size, SUMMED)))
+        return all(
+            threads.run(lambda span: _all_finite(flat[slice(*span)]), threads.spans(flat.size, COEFFICIENTS_PER_CHECK))
+        )
     with np.errstate(over="ignore", invalid="ignore"):
         total = np.add.reduce(values, axis=None)
     # a finite sum has finite terms; an infinite one may be an overflow, so look again

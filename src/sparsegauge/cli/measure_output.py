@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 WIDEST = 10_000
 SMALLEST_FIXED, LARGEST_FIXED = 1e-4, 1e6
-MOST_COLUMNS = 6  # measures side by side; beyond, one per line
+MOST_MEASURES_SIDE_BY_SIDE = 6  # more are printed one per line
 
 
 def print_json(results: list[Measurement]) -> None:
@@ -103,7 +103,7 @@ def print_table(results: list[Measurement]) -> None:
         table = _filled(_fill_windowed, results, terminal)
     else:
         table = _filled(_fill_wide, results, terminal)
-        if len(results[0].measures) > MOST_COLUMNS or console.measure(table).maximum > room:
+        if len(results[0].measures) > MOST_MEASURES_SIDE_BY_SIDE or console.measure(table).maximum > room:
             table = _filled(_fill_long, results, terminal)
     console.print(table, soft_wrap=True)
 

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
     from ..study.lookup import Recommendation
 
-LONGEST_BAR = 24  # characters
+CHARACTERS_OF_LONGEST_BAR = 24
 
 
 class Distribution(StrEnum):
@@ -84,7 +84,7 @@ def _table(found: Recommendation) -> Table:
     largest = max(found.mse_by_order.values())
     for order, mse in sorted(found.mse_by_order.items()):
         mark = " best" if order == found.order else " as good" if order in found.near_optimal else ""
-        bar = "█" * round(LONGEST_BAR * mse / largest) if largest > 0 else ""
+        bar = "█" * round(CHARACTERS_OF_LONGEST_BAR * mse / largest) if largest > 0 else ""
         style = "bold green" if order == found.order else None
         spread = f"{found.standard_error_by_order[order]:.2g}"
         table.add_row(f"{order:g}", f"{mse:.3g}", spread, bar + mark, style=style)

@@ -26,14 +26,14 @@ from .coefficients import Signal
 from .numbers import DIGITS, Bounds, as_fraction, exactly, fraction_of
 from .precise import Precise, maker
 
-LONGEST = 10**5  # coefficients that are laid out in an array
+LONGEST_ARRAY = 10**5  # coefficients
 SAMPLE = (3.0, 1.0, 2.0, 5.0, 0.5)
 STEPS = [10.0**-k for k in (2, 4, 5, 6, 7, 8, 10, 12, 14)]
 DIRECTIONS = 3
 PRECISION_SAMPLES = 6  # signals whose values tell whether a function computes in float32 or less
 FEWEST_BITS, MOST_BITS = 6, 24  # fewer are counts and the like, which are exact
 REMEMBERED_CALLS = 40
-EVERY_NTH_CALL = 997  # remembered too, up to as many again
+REMEMBERED_INTERVAL = 997  # further calls that are remembered, up to as many again
 
 
 class CallableSubject:
@@ -89,7 +89,7 @@ class CallableSubject:
 
     def enclose(self, signals: Sequence[Signal], digits: int) -> tuple[list[Bounds], str]:
         """Return bounds of the values of some signals, and the arithmetic that gave them."""
-        if any(length(c) > LONGEST for c in signals):
+        if any(length(c) > LONGEST_ARRAY for c in signals):
             raise Undefined
         for attempt in (self._rational, self._precise):
             found = [attempt(c, digits) for c in signals]
@@ -175,7 +175,7 @@ class CallableSubject:
 
     def _remember(self, row: Array, value: float) -> None:
         self._calls += 1
-        limit = REMEMBERED_CALLS if self._calls % EVERY_NTH_CALL else 2 * REMEMBERED_CALLS
+        limit = REMEMBERED_CALLS if self._calls % REMEMBERED_INTERVAL else 2 * REMEMBERED_CALLS
         if len(self._remembered) < limit:
             self._remembered.append((row.copy(), value))
 
@@ -189,7 +189,7 @@ class CallableSubject:
 
     def weighted(self, c: Pairs) -> float:
         """Return the float64 value, with all coefficients laid out."""
-        if length(c) > LONGEST:
+        if length(c) > LONGEST_ARRAY:
             return math.nan
         try:
             return self._number(laid_out(c))

@@ -26,7 +26,7 @@ from .coefficients import Signal, Step, signal
 from .criterion import Criterion
 from .definitions import CRITERIA
 from .judgement import Judgement
-from .numbers import LARGEST_POWER, decimals, gap, shown
+from .numbers import MOST_BITS_OF_A_POWER, decimals, gap, shown
 from .proofs import proof
 from .subject import Subject, as_subject
 
@@ -146,7 +146,7 @@ def _check_work(steps: list[Step], subject: Subject) -> None:
         values = [value for c in step for value, _ in c]
         denominators = sum(d.bit_length() for d in {v.denominator for v in values})
         bits = (max(v.numerator.bit_length() for v in values) + denominators) * order
-        digits = min(bits, LARGEST_POWER) / BITS_PER_DIGIT_OPERATION
+        digits = min(bits, MOST_BITS_OF_A_POWER) / BITS_PER_DIGIT_OPERATION
         comparisons = len(values) if subject.arrays_only else len(values) ** 2
         work += comparisons * (digits**2 + WORK_PER_INTERVAL)
     if work > MOST_WORK:

@@ -19,10 +19,10 @@ from .subject import Subject
 GROUPS = 5
 GENERATIONS = 50
 LARGEST_COUNT = 1e5
-LARGEST_IN_ARRAY = 30  # of a metric that needs every coefficient in an array
+LARGEST_COUNT_IN_ARRAY = 30  # of a metric that needs every coefficient in an array
 LONGEST_FAMILY, LONGEST_FAMILY_IN_ARRAY = 10**40, 500
 WORST = 1e9
-ROUNDINGS = (1, 2, 3, 4, 6)  # significant digits that a witness is tried with
+ROUNDING_DIGITS = (1, 2, 3, 4, 6)  # significant digits with which a witness is tried
 
 
 def families(subject: Subject, criterion: Criterion) -> FoundStep:
@@ -50,7 +50,7 @@ def optimise(subject: Subject, criterion: Criterion, seed: int, starts: int | No
         return -wrongness
 
     generations = GENERATIONS // 2 if subject.arrays_only else GENERATIONS
-    most = math.log10(LARGEST_IN_ARRAY if subject.arrays_only else LARGEST_COUNT)
+    most = math.log10(LARGEST_COUNT_IN_ARRAY if subject.arrays_only else LARGEST_COUNT)
     bounds = [(-3.0, 1.0)] * GROUPS + [(0.0, most)] * GROUPS + [(0.0, 1.0)]
     for start in range(criterion.optimiser_starts if starts is None else starts):
         result = differential_evolution(
@@ -98,7 +98,7 @@ def _distance(before: Signal, after: Signal) -> float:
 
 def rounded_cases(case: Case) -> Iterator[Case]:
     """Yield the same case in simpler numbers, the simplest first."""
-    for digits in ROUNDINGS:
+    for digits in ROUNDING_DIGITS:
         c = signal((_rounded(v, digits), n) for v, n in case.start)
         if len(c) == len(case.start):
             yield Case(c, case.move)

@@ -12,7 +12,7 @@ from .coefficients import Step
 from .numbers import Bounds, order
 from .subject import Subject
 
-FADED_SHARE = Fraction(1, 100)  # a change that falls to this share does
+FADED_SHARE = Fraction(1, 100)  # of the first change: a limit has vanished there
 
 ALLOWED_SIGNS = {"<": (-1,), "=": (0,), ">": (1,), ">=": (0, 1), "<=": (0, -1)}
 

@@ -18,10 +18,11 @@ from mpmath.ctx_iv import MPIntervalContext
 from ..errors import Irrational, Undefined
 
 DIGITS = (50, 100, 200, 400, 1000)  # tried in turn, until two intervals are disjoint
-ALL_BUT_ZERO = Fraction(1, 10**30)  # width of bounds about zero that are shown as 0
-LONGEST_TEXT, BITS_OF_A_LONG_TEXT = 40, 140  # fractions of more characters are shown as decimal numbers
-LARGEST_EXPONENT = 10**7  # of two
-LARGEST_POWER = 10**5  # bits of a power that is still computed as a fraction
+WIDTH_SHOWN_AS_ZERO = Fraction(1, 10**30)  # of bounds that contain zero
+LONGEST_FRACTION_TEXT = 40  # characters; longer fractions are shown as decimal numbers
+BITS_OF_A_LONG_TEXT = 140
+LARGEST_BINARY_EXPONENT = 10**7
+MOST_BITS_OF_A_POWER = 10**5  # that is still computed as a fraction
 
 
 def as_fraction(x: Any) -> Fraction:
@@ -43,7 +44,7 @@ class Rational:
             x = Fraction(_whole_root(x.numerator, p.denominator), _whole_root(x.denominator, p.denominator))
         if x == 0 and p < 0:
             raise Undefined
-        if abs(p.numerator) * (x.numerator.bit_length() + x.denominator.bit_length()) > LARGEST_POWER:
+        if abs(p.numerator) * (x.numerator.bit_length() + x.denominator.bit_length()) > MOST_BITS_OF_A_POWER:
             raise Irrational
         return Fraction(x**p.numerator)
 
@@ -280,7 +281,7 @@ def bounds_of(value: Any) -> Bounds:
 def fraction_of(raw: Any) -> Fraction:
     """Return mpmath's representation of a number as a fraction."""
     sign, mantissa, exponent, _ = raw
-    if (not mantissa and exponent) or abs(exponent) > LARGEST_EXPONENT:  # inf, nan, or beyond all use
+    if (not mantissa and exponent) or abs(exponent) > LARGEST_BINARY_EXPONENT:  # inf, nan, or beyond all use
         raise Undefined
     value = Fraction(int(mantissa) << exponent) if exponent >= 0 else Fraction(int(mantissa), 1 << -exponent)
     return -value if sign else value
@@ -303,7 +304,7 @@ def gap(before: Bounds, after: Bounds) -> Fraction:
 def shown(value: Fraction | Bounds, digits: int = 20) -> str:
     """Return a fraction as text: exactly if it is short, else as a decimal number; for bounds, their middle or 0."""
     if isinstance(value, Bounds):
-        if value.low <= 0 <= value.high and value.high - value.low <= ALL_BUT_ZERO:
+        if value.low <= 0 <= value.high and value.high - value.low <= WIDTH_SHOWN_AS_ZERO:
             return "0"
         if value.low != value.high:
             return decimals((value.low + value.high) / 2, digits)
@@ -311,7 +312,7 @@ def shown(value: Fraction | Bounds, digits: int = 20) -> str:
     if value.numerator.bit_length() + value.denominator.bit_length() > BITS_OF_A_LONG_TEXT:
         return decimals(value, digits)  # Python refuses to write whole numbers of more than 4,300 digits
     text = str(value)
-    return text if len(text) <= LONGEST_TEXT else decimals(value, digits)
+    return text if len(text) <= LONGEST_FRACTION_TEXT else decimals(value, digits)
 
 
 def decimals(value: Fraction, digits: int) -> str:

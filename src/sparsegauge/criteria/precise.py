@@ -13,7 +13,7 @@ from mpmath.ctx_mp import MPContext
 from .numbers import as_fraction
 
 _CONTEXTS = threading.local()
-SHORT = 8  # significant digits up to which a float is taken for the decimal fraction that a reader sees
+DIGITS_OF_SHORT_DECIMALS = 8  # a float with so few stands for the decimal fraction that a reader sees
 
 
 class Precise:
@@ -67,7 +67,7 @@ def _operand(other: Any, context: Any) -> tuple[Any, bool]:
         return context.mpf(other.numerator) / other.denominator, False
     exact = as_fraction(float(other))
     digits = repr(float(other)).lower().split("e")[0].replace(".", "").strip("-0")
-    return context.mpf(exact.numerator) / exact.denominator, len(digits) > SHORT
+    return context.mpf(exact.numerator) / exact.denominator, len(digits) > DIGITS_OF_SHORT_DECIMALS
 
 
 def _binary(name: str, wrap: bool) -> Callable[[Precise, Any], Any]:

@@ -12,10 +12,11 @@ from .coefficients import Signal, nonzeros, signal
 
 SMALL_VALUES = (Fraction(0), Fraction(1, 2), *map(Fraction, (1, 2, 3, 5, 10)))
 CONSTANT_LENGTHS = (20, 200, 2000)
-LARGEST_RATIO = 12  # decades between the coefficients of a wide signal
-LARGEST_SCALE = 5  # decades by which every other extreme signal is scaled up or down
-SMALLEST_SPREAD = 6  # decades; float64 still has ten digits of what varies
-SHORT_SHARE, LONGEST = 0.6, 160  # of extreme signals, and their length
+DECADES_OF_WIDE_SIGNALS = 12  # between their coefficients
+DECADES_OF_SCALE = 5  # by which every other extreme signal is scaled up or down
+DECADES_OF_SPREAD = 6  # float64 still has ten digits of what varies
+SHARE_OF_SHORT_SIGNALS = 0.6  # among extreme ones
+LONGEST_EXTREME_SIGNAL = 160
 
 
 def small_signals(special: Sequence[Fraction] = ()) -> list[Signal]:
@@ -62,14 +63,14 @@ def extreme_signals(rng: np.random.Generator, count: int, wide: bool) -> list[Si
     found = []
     for number in range(count):
         c = kinds[number % len(kinds)](rng)
-        scale = Fraction(10) ** int(rng.integers(-LARGEST_SCALE, LARGEST_SCALE + 1)) if number % 2 else 1
+        scale = Fraction(10) ** int(rng.integers(-DECADES_OF_SCALE, DECADES_OF_SCALE + 1)) if number % 2 else 1
         found.append(signal((v * scale, n) for v, n in c))
     return [c for c in found if nonzeros(c)]
 
 
 def nearly_flat_signals() -> list[Signal]:
     """Return [1, 1 + s, 1 + 3 s] for ever smaller s."""
-    spreads = [Fraction(m, 10**k) for k in range(2, SMALLEST_SPREAD + 1) for m in (5, 2, 1)]
+    spreads = [Fraction(m, 10**k) for k in range(2, DECADES_OF_SPREAD + 1) for m in (5, 2, 1)]
     return [signal([(Fraction(1), 1), (1 + s, 1), (1 + 3 * s, 1)]) for s in spreads]
 
 
@@ -80,7 +81,11 @@ def geometric_grid(lowest: int, highest: int, per_decade: int) -> list[Fraction]
 
 
 def _some_length(rng: np.random.Generator, longest_short: int) -> int:
-    return int(rng.integers(2, longest_short) if rng.random() < SHORT_SHARE else rng.integers(longest_short, LONGEST))
+    return int(
+        rng.integers(2, longest_short)
+        if rng.random() < SHARE_OF_SHORT_SIGNALS
+        else rng.integers(longest_short, LONGEST_EXTREME_SIGNAL)
+    )
 
 
 def _thousandths(values: np.ndarray[tuple[int], np.dtype[np.float64]]) -> Signal:
@@ -113,5 +118,5 @@ def _long(rng: np.random.Generator) -> Signal:
 
 
 def _wide(rng: np.random.Generator) -> Signal:
-    exponents = rng.integers(-LARGEST_RATIO // 2, LARGEST_RATIO // 2 + 1, int(rng.integers(2, 8)))
+    exponents = rng.integers(-DECADES_OF_WIDE_SIGNALS // 2, DECADES_OF_WIDE_SIGNALS // 2 + 1, int(rng.integers(2, 8)))
     return signal((int(rng.integers(1, 10)) * Fraction(10) ** int(e), 1) for e in exponents)

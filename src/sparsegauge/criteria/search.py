@@ -22,8 +22,8 @@ from .judgement import Judgement
 from .samples import random_signals, small_signals
 from .subject import Subject
 
-JUDGED = 40  # suspects of one search that exact arithmetic looks at
-CHUNK = 200  # cases of a function that are screened before the first suspects are judged
+MOST_SUSPECTS_JUDGED = 40  # by exact arithmetic, in one search
+CASES_PER_SCREENING = 200  # of a function, before the first suspects are judged
 
 
 class FoundStep(NamedTuple):
@@ -80,7 +80,7 @@ def search(subject: Subject, criterion: Criterion, cases: Iterable[Case]) -> Fou
         return _search_at_once(subject, criterion, list(cases))
     finding = FoundStep(None, None, 0, 0)
     remaining = iter(cases)
-    while finding.case is None and (chunk := list(islice(remaining, CHUNK))):
+    while finding.case is None and (chunk := list(islice(remaining, CASES_PER_SCREENING))):
         finding |= _search_at_once(subject, criterion, chunk)
     return finding
 
@@ -99,8 +99,8 @@ def _search_at_once(subject: Subject, criterion: Criterion, cases: Sequence[Case
     ])  # fmt: skip
     defined = int(np.count_nonzero(~np.isnan(scores)))
     suspects = [np.flatnonzero(scores == score) for score in (2, 1)]
-    clear, equal = (found[:JUDGED] for found in suspects)
-    unjudged = sum(len(found[JUDGED:]) for found in suspects) if subject.arrays_only else 0
+    clear, equal = (found[:MOST_SUSPECTS_JUDGED] for found in suspects)
+    unjudged = sum(len(found[MOST_SUSPECTS_JUDGED:]) for found in suspects) if subject.arrays_only else 0
     finding = judge_all(subject, criterion, [cases[i] for i in clear], len(cases), defined)
     if finding.case is not None:
         return finding

@@ -13,7 +13,7 @@ from .samples import random_signals
 from .search import FoundStep, judge_all, random_cases, search, small_cases
 from .subject import Subject
 
-LIE = Fraction(1, 20)  # size of a planted lie, as a share of the metric's typical value
+SIZE_OF_LIES = Fraction(1, 20)  # as a share of the metric's typical value
 SIGNALS_FOR_SCALE = 25
 MOST_EXTREME_SIGNALS = 60
 
@@ -40,7 +40,7 @@ def find_counterexample(subject: Subject, criterion: Criterion, budget: int, see
 
 def find_missed_lies(subject: CallableSubject, criterion: Criterion, budget: int, seed: int) -> list[str]:
     """Plant each lie of the criterion in the function, repeat the search, and return the lies that it does not find."""
-    strength = LIE * _typical_size(subject)
+    strength = SIZE_OF_LIES * _typical_size(subject)
     missed = []
     for lie in criterion.lies:
         finding = find_counterexample(subject.plant(lie.plant, strength), criterion, budget, seed, thorough=True)

@@ -18,7 +18,7 @@ from ..errors import InvalidInput, Irrational, Undefined
 from ..metrics.catalogue import METRICS
 from ..metrics.exact import Formula, Pairs, length
 from ..metrics.metric import Metric
-from .callables import LONGEST, CallableSubject, laid_out
+from .callables import LONGEST_ARRAY, CallableSubject, laid_out
 from .coefficients import Signal, signal
 from .numbers import (
     DIGITS,
@@ -72,7 +72,7 @@ class CatalogueSubject:
         for index, c in enumerate(signals):
             by_length.setdefault(length(c), []).append(index)
         for n, indices in by_length.items():
-            if n <= LONGEST:
+            if n <= LONGEST_ARRAY:
                 rows = np.array([laid_out(signals[index]) for index in indices])
                 values[indices] = self._function(rows, **self.parameters)
         return values

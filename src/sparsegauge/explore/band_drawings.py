@@ -15,7 +15,7 @@ from ..vibration.band_tree import Band
 from .drawings import LOWERS, QUIET, RAISES, make_figure, put_legend_above
 
 MAP_HEIGHT, SPECTRUM_HEIGHT = 380, 300
-MOST_LINES = 4000  # points of a drawn spectrum
+MOST_SPECTRUM_POINTS = 4000
 HARMONICS = 4
 NOT_MEASURED = "#80808030"
 FAULT_COLOURS = {"outer": "#d55e00", "inner": "#009e73", "ball": "#cc79a7", "cage": "#e69f00"}
@@ -118,7 +118,7 @@ class SpectrumDrawing:
         if faults:
             end = min(end, (HARMONICS + 0.6) * max(faults.values()))
         shown = (frequencies > 0) & (frequencies <= end)
-        step = max(1, int(np.count_nonzero(shown)) // MOST_LINES)
+        step = max(1, int(np.count_nonzero(shown)) // MOST_SPECTRUM_POINTS)
         f, h = _peaks(frequencies[shown], heights[shown], step)
         highest = float(h.max(initial=0.0)) or 1.0
         self.source.data = {"f": f, "h": h / highest}

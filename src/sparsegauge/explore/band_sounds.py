@@ -14,15 +14,16 @@ from .._arrays import Array
 from ..vibration.band_map import BandMap
 from ..vibration.band_tree import Band
 
-SLOWEST, FASTEST = 8_000.0, 48_000.0  # samples per second that every browser plays
-LONGEST_SOUND = 10.0  # seconds
-LOUDEST = 0.9 * 32767  # of 16 bits
-RAMP = 0.02  # seconds in which a sound rises and falls, so that it does not click
+LOWEST_PLAYABLE_RATE = 8_000.0  # samples per second, in every browser
+HIGHEST_PLAYABLE_RATE = 48_000.0
+MOST_SECONDS_OF_SOUND = 10.0
+LARGEST_SAMPLE = 0.9 * 32767  # of 16 bits
+RAMP_SECONDS = 0.02  # in which a sound rises and falls, so that it does not click
 
 
 def sound_of_band(found: BandMap, band: Band) -> bytes:
     """Return the samples of a band as a WAV file."""
-    samples = found.signal(band)[: int(LONGEST_SOUND * found.rate)]
+    samples = found.signal(band)[: int(MOST_SECONDS_OF_SOUND * found.rate)]
     return make_wav(samples, found.rate)
 
 
@@ -30,19 +31,19 @@ def sound_of_envelope(found: BandMap, band: Band) -> bytes:
     """Return the envelope of a band as a WAV file: the knocks without the ringing."""
     times, values = found.envelope(band)
     rate = 1 / float(times[1] - times[0])
-    return make_wav(values[: int(LONGEST_SOUND * rate)], rate)
+    return make_wav(values[: int(MOST_SECONDS_OF_SOUND * rate)], rate)
 
 
 def make_wav(samples: Array, rate: float) -> bytes:
     """Return samples as a WAV file of 16 bits, without their mean, at full height and at a rate that browsers play."""
     centred = samples - samples.mean()
-    wanted = min(max(rate, SLOWEST), FASTEST)
+    wanted = min(max(rate, LOWEST_PLAYABLE_RATE), HIGHEST_PLAYABLE_RATE)
     if wanted != rate:
         count = max(2, round(len(centred) * wanted / rate))
         centred = scipy.signal.resample(centred, count)
     height = float(np.abs(centred).max())
-    scaled = centred * (LOUDEST / height) if height > 0 and math.isfinite(height) else np.zeros(len(centred))
-    ramp = min(int(RAMP * wanted), len(scaled) // 2)
+    scaled = centred * (LARGEST_SAMPLE / height) if height > 0 and math.isfinite(height) else np.zeros(len(centred))
+    ramp = min(int(RAMP_SECONDS * wanted), len(scaled) // 2)
     if ramp:
         rise = np.linspace(0, 1, ramp)
         scaled[:ramp] *= rise

@@ -14,7 +14,7 @@ from ..plots.sparsity import escape
 from ..plots.style import panels, to_file
 from .drawings import DASHES, LOWERS, QUIET, RAISES
 from .model import ShownCoefficients, bars
-from .signal_views import MOST_PIXELS, outline, shrink
+from .signal_views import MOST_PIXELS_PER_SIDE, outline, shrink
 
 COLUMNS = ("signal", "representation", "metric", "order", "value", "percent_of_references_that_are_less_sparse")
 
@@ -70,7 +70,7 @@ def plot_png(shown: Reading) -> bytes:
 
 def _draw_signal(axes: Any, values: Array) -> None:
     if values.ndim == 2:
-        axes.imshow(shrink(values, MOST_PIXELS), cmap="gray")
+        axes.imshow(shrink(values, MOST_PIXELS_PER_SIDE), cmap="gray")
         axes.set_axis_off()
     else:
         axes.plot(*outline(values), color=RAISES, linewidth=0.9)

@@ -12,15 +12,15 @@ from bokeh.plotting import figure
 
 from .._arrays import Array
 from ..signals import REPRESENTATIONS
-from .experiment import LONGEST, Frame
+from .experiment import LONGEST_PIECE, Frame
 from .model import ORDERS, Bars
 
 # Each stands out from white and from near black by 3 to 1 or more, and blue and orange differ for every eye.
 RAISES, LOWERS, QUIET = "#2b7cd3", "#cf6a17", "#7c8794"
 DASHES = {"samples": "dotted", "DCT": "dashed", "wavelet": "solid"}
 HEIGHT, TALL, HISTORY_HEIGHT = 215, 700, 250
-SMALLEST = 1e-16  # error that is drawn
-VISIBLE = 2e-3  # of the largest coefficient: half a pixel
+SMALLEST_ERROR_DRAWN = 1e-16
+SMALLEST_SHARE_DRAWN = 2e-3  # of the largest coefficient: half a pixel
 
 
 def make_figure(description: str, **options: Any) -> Any:
@@ -171,7 +171,7 @@ class EstimateDrawing:
             "The coefficients that were measured, and the solver's estimate of them",
             x_axis_label="position",
             y_axis_label="coefficient",
-            x_range=(-3, LONGEST + 2),
+            x_range=(-3, LONGEST_PIECE + 2),
         )
         self.figure.segment("k", 0, "k", "x", color=QUIET, line_width=1, source=self.truth)
         truth = {"fill_color": None, "line_color": QUIET, "line_width": 1.5}
@@ -188,7 +188,7 @@ class EstimateDrawing:
 
     def show(self, frame: Frame) -> None:
         """Draw what of an iterate can be told from zero."""
-        places = np.flatnonzero(np.abs(frame.x) > VISIBLE * np.abs(frame.x).max())
+        places = np.flatnonzero(np.abs(frame.x) > SMALLEST_SHARE_DRAWN * np.abs(frame.x).max())
         self.estimate.data = {"k": places, "x": frame.x[places]}
 
 
@@ -229,7 +229,7 @@ class HistoryDrawing:
 
     def show(self, frames: list[Frame]) -> None:
         """Draw all iterates so far."""
-        errors = [max(frame.error, SMALLEST) for frame in frames]  # a logarithm needs something
+        errors = [max(frame.error, SMALLEST_ERROR_DRAWN) for frame in frames]  # a logarithm needs something
         sparsities = [frame.sparsity for frame in frames]
         self.error.x_range.end = max(10, len(frames)) + 0.5
         self.error.y_range.update(start=min([1e-3, *errors]) / 2, end=max([1.0, *errors]) * 2)

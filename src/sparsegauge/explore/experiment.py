@@ -15,9 +15,10 @@ from ..recovery.transform import wavelet_basis
 from ..simulate import gaussian_matrix
 from .model import coefficients
 
-LONGEST, SIDE = 256, 32  # samples of a trial; of a picture a square of 32 x 32 pixels
+LONGEST_PIECE = 256  # samples of a trial
+PICTURE_SIDE = 32  # pixels of a trial
 SHORTEST = 8
-ORDER = 2.0  # of the sparsity that is drawn
+ORDER_DRAWN = 2.0
 WAVELET = "db4"  # that of signals.wavelet
 
 NOTES = {
@@ -81,7 +82,7 @@ class ScaledPiece:
 
 def piece(values: Array, representation: str) -> ScaledPiece:
     """Return the beginning of a signal, or a picture reduced to a few pixels, in a representation."""
-    cut = _reduce(values) if values.ndim == 2 else values[:LONGEST]
+    cut = _reduce(values) if values.ndim == 2 else values[:LONGEST_PIECE]
     if not cut.any():
         raise InvalidInput("the piece that would be measured is zero; pick another signal or representation")
     c = coefficients(cut, representation)
@@ -94,9 +95,9 @@ def piece(values: Array, representation: str) -> ScaledPiece:
 
 
 def _reduce(values: Array) -> Array:
-    """Return the middle of a picture at `SIDE` x `SIDE` pixels, each the mean of a block; small pictures stay."""
-    block = max(1, min(values.shape) // SIDE)
-    sides = [min(SIDE, length // block) for length in values.shape]
+    """Return the middle of a picture at `PICTURE_SIDE` squared pixels, each the mean of a block."""
+    block = max(1, min(values.shape) // PICTURE_SIDE)
+    sides = [min(PICTURE_SIDE, length // block) for length in values.shape]
     tops = [(length - block * side) // 2 for length, side in zip(values.shape, sides, strict=True)]
     cut = values[tuple(slice(top, top + block * side) for top, side in zip(tops, sides, strict=True))]
     means: Array = cut.reshape(sides[0], block, sides[1], block).mean(axis=(1, 3))

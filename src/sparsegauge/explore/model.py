@@ -18,10 +18,10 @@ from ..metrics.gds import gds, gds_profile
 from ..signals import DEMOS, REPRESENTATIONS, demo
 
 ORDERS = np.unique(np.concatenate([np.arange(1, 3, 0.25), np.arange(3, 8, 0.5), np.arange(8, 20.5)]))
-FEW_ORDERS = np.array([1, 1.5, 2, 3, 4, 5, 6, 7, 8, 10, 12, 14, 16, 18, 20.0])  # whole orders are quick
-LONG = 1 << 15  # samples; the profile of longer signals has fewer orders
-LONGEST = 1 << 18  # samples; more would make the slider lag
-MOST_POINTS = 512  # of a drawn line: about as many as there are pixels
+FEW_ORDERS = np.array([1, 1.5, 2, 3, 4, 5, 6, 7, 8, 10, 12, 14, 16, 18, 20.0])  # mostly whole ones, which are quick
+LONG_SIGNAL = 1 << 15  # samples: with more, the profile has fewer orders
+LONGEST_SIGNAL = 1 << 18  # samples: with more, the slider would lag
+MOST_POINTS_PER_LINE = 512  # about as many as there are pixels
 MOST_BARS = 40
 
 
@@ -58,7 +58,7 @@ def checked(name: str, values: NDArray[Any]) -> Signal:
         raise InvalidInput(f"{name} is zero everywhere, and the sparsity of nothing is not defined")
     if values.ndim != 2:
         values = values.ravel()
-    if values.size > LONGEST:
+    if values.size > LONGEST_SIGNAL:
         values = _cut(values)
         shape = " × ".join(f"{length:,}" for length in values.shape)
         part = f"the middle {shape} pixels" if values.ndim == 2 else f"the first {shape} numbers"
@@ -71,11 +71,11 @@ def checked(name: str, values: NDArray[Any]) -> Signal:
 def _cut(values: Array) -> Array:
     """Return as much as the page shows: the beginning of a signal, the middle of a picture."""
     if values.ndim == 1:
-        return values[:LONGEST]
+        return values[:LONGEST_SIGNAL]
     rows, columns = values.shape
-    side = math.isqrt(LONGEST)
-    height = min(rows, max(side, LONGEST // columns))
-    width = min(columns, LONGEST // height)
+    side = math.isqrt(LONGEST_SIGNAL)
+    height = min(rows, max(side, LONGEST_SIGNAL // columns))
+    width = min(columns, LONGEST_SIGNAL // height)
     top, left = (rows - height) // 2, (columns - width) // 2
     return values[top : top + height, left : left + width]
 
@@ -133,7 +133,7 @@ class ShownCoefficients:
     @property
     def orders(self) -> Array:
         """Return the orders of the profile: fewer for long signals."""
-        return FEW_ORDERS if self.values.size > LONG else ORDERS
+        return FEW_ORDERS if self.values.size > LONG_SIGNAL else ORDERS
 
     @functools.cached_property
     def profile(self) -> Array:
@@ -149,9 +149,9 @@ class ShownCoefficients:
     def peaks(self) -> NDArray[np.int64]:
         """Return the positions to draw: all of them, or the largest magnitude of each stretch."""
         n = self.values.size
-        if n <= MOST_POINTS:
+        if n <= MOST_POINTS_PER_LINE:
             return np.arange(n)
-        edges = np.linspace(0, n, MOST_POINTS + 1).round().astype(np.int64)
+        edges = np.linspace(0, n, MOST_POINTS_PER_LINE + 1).round().astype(np.int64)
         magnitudes = np.abs(self.values)
         return np.array([a + int(np.argmax(magnitudes[a:b])) for a, b in itertools.pairwise(edges)])
 

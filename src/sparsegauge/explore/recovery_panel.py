@@ -15,15 +15,17 @@ import panel_material_ui as pmui
 from ..errors import InvalidInput
 from ..metrics.gds import gds
 from . import drawings, layout
-from .experiment import ORDER, SOLVERS, Frame, ScaledPiece, Trial, piece, set_up
+from .experiment import ORDER_DRAWN, SOLVERS, Frame, ScaledPiece, Trial, piece, set_up
 from .model import Signal
 from .recovery_run import RecoveryRun
 from .signal_views import EstimateView
 from .soon import Soon
 
 NOISE: dict[str, float | None] = {"none": None, **{f"{level} dB": float(level) for level in (60, 50, 40, 30, 20, 10)}}
-PERIOD, MOST_TICKS = 100, 25  # milliseconds between two pictures, and about how many of them a run takes
-KEPT, MEASURED = 1 / 12, 0.4  # at first, of all coefficients
+MILLISECONDS_BETWEEN_PICTURES = 100
+PICTURES_PER_RUN = 25  # about
+INITIAL_SHARE_KEPT = 1 / 12  # of all coefficients
+INITIAL_SHARE_MEASURED = 0.4
 BEFORE = "Nothing yet: press Recover."
 LARGEST_SEED = 99
 
@@ -72,8 +74,8 @@ class RecoveryPanel:
             return
         n = self.piece.coefficients.size
         self.go.disabled = False
-        self.kept.param.update(end=n, value=max(1, round(KEPT * n)))
-        self.measurements.param.update(end=n - 1, value=max(3, round(MEASURED * n)))
+        self.kept.param.update(end=n, value=max(1, round(INITIAL_SHARE_KEPT * n)))
+        self.measurements.param.update(end=n - 1, value=max(3, round(INITIAL_SHARE_MEASURED * n)))
         self._describe()
         self._show_truth()
 
@@ -108,7 +110,7 @@ class RecoveryPanel:
         truth = self._set_up(self.piece).truth
         self.view.show_truth(self.piece.rebuild(truth))
         self.estimate.show_truth(truth)
-        self.history.clear(float(gds(truth, ORDER)))
+        self.history.clear(float(gds(truth, ORDER_DRAWN)))
         self.result.object = layout.paragraph(BEFORE)
 
     def _show(self, frame: Frame) -> None:
@@ -126,7 +128,7 @@ class RecoveryPanel:
         self.go.disabled, self.halt.disabled = True, False
         self.result.object = layout.paragraph("Working.")
         self.run.start()
-        self.timer = pn.state.add_periodic_callback(self._tick, period=PERIOD)
+        self.timer = pn.state.add_periodic_callback(self._tick, period=MILLISECONDS_BETWEEN_PICTURES)
 
     def _stop(self) -> None:
         if self.run is not None:
@@ -141,7 +143,7 @@ class RecoveryPanel:
         over = run.over  # asked first: frames that come after this are for the next tick
         left = len(run.frames) - self.shown
         if left > 0:
-            self.shown += max(1, math.ceil(len(run.frames) / MOST_TICKS)) if left > 1 else 1
+            self.shown += max(1, math.ceil(len(run.frames) / PICTURES_PER_RUN)) if left > 1 else 1
             self.shown = min(self.shown, len(run.frames))
             self._show(run.frames[self.shown - 1])
             self.history.show(run.frames[: self.shown])

@@ -27,13 +27,14 @@ from ..recovery.entry import recover_signal
 from ..recovery.quality import relative_error
 from ..recovery.result import Recovery
 from ..recovery.solver import Solver
-from .experiment import ORDER, SOLVERS, Frame, Trial
+from .experiment import ORDER_DRAWN, SOLVERS, Frame, Trial
 
-MOST_FRAMES = 2000  # kept of a run: 16 MB
-LONGEST_RUN = 300.0  # seconds, after which a run is stopped at its next iterate
-GRACE = 5.0  # seconds after that, or after a stop, in which an iterate may end; then the process is killed
-LONG_RUN, LOWER_PRIORITY = 1.0, 10  # seconds after which a run gives way, and by how much
-LOOK = 0.05  # seconds between two looks at whether a run is to be stopped
+MOST_FRAMES_KEPT = 2000  # 16 MB per run
+MOST_SECONDS_PER_RUN = 300.0  # after which it is stopped at its next iterate
+GRACE_SECONDS = 5.0  # after a stop, before the process is killed
+SECONDS_AT_FULL_PRIORITY = 1.0
+NICENESS_OF_LONG_RUNS = 10
+POLLING_SECONDS = 0.05
 PRELOADED = ["__main__", __name__]
 
 
@@ -76,9 +77,9 @@ class RecoveryRun:
         began = time.monotonic()
 
         def collect(iteration: int, x: NDArray[Any]) -> bool:
-            if len(self.frames) < MOST_FRAMES:
+            if len(self.frames) < MOST_FRAMES_KEPT:
                 self.frames.append(make_frame(self.trial, iteration, x))
-            return self._stop.is_set() or time.monotonic() - began > LONGEST_RUN
+            return self._stop.is_set() or time.monotonic() - began > MOST_SECONDS_PER_RUN
 
         self.result, self.failure = _recover(self.trial, collect)
 
@@ -97,7 +98,7 @@ class RecoveryRun:
         try:
             self.result, self.failure = self._collect(own)
         except (EOFError, OSError):
-            process.join(GRACE)
+            process.join(GRACE_SECONDS)
             self.failure = f"its process ended (exit code {process.exitcode}); it may have needed too much memory"
         finally:
             process.kill()  # nothing, if it has ended
@@ -107,25 +108,25 @@ class RecoveryRun:
 
     def _collect(self, connection: Any) -> tuple[Recovery | None, str]:
         """Collect frames until the result or the failure comes, or the time is over."""
-        deadline, told = time.monotonic() + LONGEST_RUN + GRACE, False
+        deadline, told = time.monotonic() + MOST_SECONDS_PER_RUN + GRACE_SECONDS, False
         while True:
-            if connection.poll(LOOK):
+            if connection.poll(POLLING_SECONDS):
                 found = connection.recv()
                 if not isinstance(found, Frame):
                     return found  # type: ignore[no-any-return]
-                if len(self.frames) < MOST_FRAMES:
+                if len(self.frames) < MOST_FRAMES_KEPT:
                     self.frames.append(found)
             if self._stop.is_set() and not told:
                 with contextlib.suppress(OSError):  # it has ended meanwhile, and what it sent is still to be read
                     connection.send("stop")
-                deadline, told = min(deadline, time.monotonic() + GRACE), True
+                deadline, told = min(deadline, time.monotonic() + GRACE_SECONDS), True
             if time.monotonic() > deadline:
                 return None, "it was stopped before it had a result"
 
 
 def make_frame(trial: Trial, iteration: int, x: NDArray[Any]) -> Frame:
     """Return an iterate and how good it is."""
-    sparse = float(gds(x, ORDER, zero=math.nan))
+    sparse = float(gds(x, ORDER_DRAWN, zero=math.nan))
     return Frame(iteration, np.array(x, dtype=np.float64), relative_error(x, trial.truth), sparse)
 
 
@@ -165,15 +166,15 @@ def _work_alone(trial: Trial, solver: type[Solver], connection: Any) -> None:
 
     def collect(iteration: int, x: NDArray[Any]) -> bool:
         nonlocal sent, gives_way
-        if sent < MOST_FRAMES:
+        if sent < MOST_FRAMES_KEPT:
             connection.send(make_frame(trial, iteration, x))
             sent += 1
         age = time.monotonic() - began
-        if age > LONG_RUN and not gives_way:
+        if age > SECONDS_AT_FULL_PRIORITY and not gives_way:
             gives_way = True
             with contextlib.suppress(AttributeError, OSError):  # Windows has no such priorities
-                os.nice(LOWER_PRIORITY)
-        return connection.poll() or age > LONGEST_RUN
+                os.nice(NICENESS_OF_LONG_RUNS)
+        return connection.poll() or age > MOST_SECONDS_PER_RUN
 
     with contextlib.suppress(OSError), one_blas_thread:  # a server that has gone does not read
         connection.send(_recover(trial, collect))

@@ -18,8 +18,8 @@ from ..plots.svg import png
 from .drawings import LOWERS, QUIET, RAISES, make_figure, put_legend_above
 from .layout import drawn, text
 
-MOST_STRETCHES = 1000  # of a drawn waveform; of longer ones the least and the largest sample of each stretch
-MOST_PIXELS = 384  # of a drawn picture, on its longer side
+MOST_STRETCHES = 1000  # of a longer waveform, each drawn by its least and largest sample
+MOST_PIXELS_PER_SIDE = 384
 PICTURES = """
 figure { margin: 0; flex: 1 1 8rem; min-width: 0; max-width: 26rem; }
 img { display: block; width: 100%; height: auto; border-radius: 4px; }
@@ -57,7 +57,7 @@ def shrink(values: Array, most: int) -> Array:
 def picture(values: Array, description: str, limits: tuple[float, float] | None = None) -> Markup:
     """Return a grey picture as an element of the page; black and white are the limits, or the extreme values."""
     low, high = (float(values.min()), float(values.max())) if limits is None else limits
-    return png(description, shrink(values, MOST_PIXELS), vmin=low, vmax=max(high, low + 1e-12))
+    return png(description, shrink(values, MOST_PIXELS_PER_SIDE), vmin=low, vmax=max(high, low + 1e-12))
 
 
 class SignalView:

@@ -14,11 +14,11 @@ from .._platform.scratch import scratch_directory
 from ..errors import InvalidInput
 from ..io import Contents, open_file
 from ..surveys import FoundRecord, find_records
-from .model import LONGEST, Signal, checked
+from .model import LONGEST_SIGNAL, Signal, checked
 
-MOST_SIGNALS = 200  # of one file, for the list of them to stay a list
+MOST_SIGNALS_PER_FILE = 200  # so that the list stays short
 MEGABYTE = 1_000_000
-LARGEST_UNPACKED = 1 << 28  # bytes; packed files that would take more are refused
+LARGEST_UNPACKED = 1 << 28  # bytes of a packed file
 LONGEST_NAME = 120  # bytes, of the 255 that a file system allows
 LONGEST_RECORD = 1 << 19  # samples of a vibration record: 11 s at 48 kHz
 
@@ -71,7 +71,7 @@ def _records(path: Path) -> list[FoundRecord]:
     found = find_records(path.name, open_file(path, limit=LARGEST_UNPACKED, singles=True))
     return [
         record._replace(samples=np.array(record.samples[:LONGEST_RECORD], dtype=np.float64))
-        for record in itertools.islice(found, MOST_SIGNALS)
+        for record in itertools.islice(found, MOST_SIGNALS_PER_FILE)
     ]
 
 
@@ -92,20 +92,20 @@ def _signals(path: Path) -> list[Signal]:
             found += _of_contents(contents, path.name)
         except InvalidInput as error:  # a single number, such as the speed of a shaft, beside the signal
             complaint = complaint or error
-        if len(found) >= MOST_SIGNALS:
+        if len(found) >= MOST_SIGNALS_PER_FILE:
             break
     if not found and complaint is not None:
         raise complaint
-    return found[:MOST_SIGNALS]
+    return found[:MOST_SIGNALS_PER_FILE]
 
 
 def _of_contents(contents: Contents, name: str) -> list[Signal]:
-    array = np.asarray(contents.array(most=LONGEST + 1))  # one more, for the note that the rest is not used
+    array = np.asarray(contents.array(most=LONGEST_SIGNAL + 1))  # one more, for the note that the rest is not used
     title = f"{name}, {contents.name}" if contents.name else name
     if contents.axis is None or array.ndim <= 1:
         return [checked(title, array)]
     rows = np.moveaxis(array, contents.axis, -1)
-    rows = rows.reshape(-1, rows.shape[-1])[:MOST_SIGNALS]
+    rows = rows.reshape(-1, rows.shape[-1])[:MOST_SIGNALS_PER_FILE]
     labels = contents.labels if len(contents.labels) == len(rows) else [str(k) for k in range(1, len(rows) + 1)]
     return _measurable(title, rows, [str(label) for label in labels])
 

@@ -33,7 +33,7 @@ from .soon import Soon
 from .upload import LONGEST_RECORD, read_vibration
 
 NO_BEARING = "not known"
-PERIOD = 200  # milliseconds between two looks at the test that runs
+POLLING_MILLISECONDS = 200
 ABOUT = (
     "A damaged bearing knocks. The frequency band in which its knocks stand out is the one whose envelope spectrum is "
     "sparsest. Drop in a vibration record, give its rate, and click a band to see and hear it."
@@ -207,7 +207,7 @@ class VibrationPanel:
         self.test = BandTest(found, self.record.samples, rpm, self.orders)
         self.test.start()
         self._tell()
-        self.timer = pn.state.add_periodic_callback(self._tick, period=PERIOD)
+        self.timer = pn.state.add_periodic_callback(self._tick, period=POLLING_MILLISECONDS)
 
     def _list_bands(self, found: BandMap) -> None:
         sign = -1 if found.setting.sparser == "larger" else 1

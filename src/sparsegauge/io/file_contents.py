@@ -16,10 +16,10 @@ from numpy.typing import NDArray
 from .._platform.terminal import printable
 from ..errors import InvalidInput, SparsegaugeError
 
-BLOCK_BYTES = 1 << 23  # what is held of a file that is read in pieces
+BLOCK_BYTES = 1 << 23  # in memory of a file that is read in pieces
 LARGEST_EXPANSION = 1 << 30  # bytes that any file may unpack into, however small it is
-LARGEST_RATIO = 100  # times its own size: what a file may unpack into beyond that
-GROWTH = 1.1  # of the memory for a table of unknown length, whose last step is in use beside it
+LARGEST_EXPANSION_RATIO = 100  # what a larger file may unpack into, in units of its own size
+BUFFER_GROWTH = 1.1  # of the memory for a table of unknown length
 
 Note = Callable[[str], None]
 Key = str | Sequence[str] | None
@@ -118,7 +118,7 @@ def _joined(pieces: Iterator[NDArray[Any]], length: int | None, most: int | None
             table = np.empty((needed, *part.shape[1:]), part.dtype)
         if needed > len(table):
             known = length if most is None or length is None else min(length, most)
-            room = known if known is not None and known >= needed else max(needed, int(GROWTH * len(table)))
+            room = known if known is not None and known >= needed else max(needed, int(BUFFER_GROWTH * len(table)))
             table.resize((room, *table.shape[1:]), refcheck=False)
         table[filled:needed] = part
         filled = needed
@@ -161,10 +161,11 @@ def refuse_expansion(request: FileRequest, expanded: int) -> None:
             )
         return
     packed = request.path.stat().st_size
-    if expanded > LARGEST_EXPANSION and expanded > LARGEST_RATIO * packed:
+    if expanded > LARGEST_EXPANSION and expanded > LARGEST_EXPANSION_RATIO * packed:
         raise InvalidInput(
-            f"{request.name} has {packed:,} bytes and would unpack into {expanded:,}, more than {LARGEST_RATIO} times "
-            "as many; if that is right, unpack it into an .npy file, which is read without loading it"
+            f"{request.name} has {packed:,} bytes and would unpack into {expanded:,}, more than "
+            f"{LARGEST_EXPANSION_RATIO} times as many; if that is right, unpack it into an .npy file, which is read "
+            "without loading it"
         )
 
 

@@ -21,7 +21,7 @@ from .arrays import read_npy, read_npz
 from .file_contents import (
     BLOCK_BYTES,
     LARGEST_EXPANSION,
-    LARGEST_RATIO,
+    LARGEST_EXPANSION_RATIO,
     Contents,
     FileRequest,
     Key,
@@ -54,7 +54,7 @@ FORMATS: dict[str, Reader] = {
     ".jpeg": read_picture,
 }
 
-GZIP = ".gz"  # of any other kind
+GZIP_ENDING = ".gz"
 STANDARD_INPUT = "standard input"
 
 _BEGINNINGS = (
@@ -155,13 +155,13 @@ def expand(arguments: Sequence[str], *, without: Sequence[str] = ()) -> list[str
 
 def has_known_ending(name: str) -> bool:
     """Return whether the name of a file ends as those of a known kind do, packed by gzip or not."""
-    return Path(name.lower().removesuffix(GZIP)).suffix in FORMATS
+    return Path(name.lower().removesuffix(GZIP_ENDING)).suffix in FORMATS
 
 
 def _files_in(folder: str, without: Sequence[str]) -> list[str]:
     endings = [ending for ending in FORMATS if ending not in without]
     known = [path for path in Path(folder).iterdir() if not path.name.startswith(".") and path.is_file()]
-    found = sorted(str(path) for path in known if Path(path.name.lower().removesuffix(GZIP)).suffix in endings)
+    found = sorted(str(path) for path in known if Path(path.name.lower().removesuffix(GZIP_ENDING)).suffix in endings)
     if not found:
         raise InvalidInput(
             f"the directory {printable(folder)} has no file of a known kind; the endings are {', '.join(endings)}"
@@ -229,7 +229,7 @@ def spooled(argument: str, stdin: Callable[[], IO[bytes]]) -> Iterator[Path]:
     elif stat.S_ISFIFO(os.stat(argument).st_mode):
         with open(argument, "rb") as pipe, _copied(pipe) as path:
             yield path
-    elif argument.lower().endswith(GZIP):
+    elif argument.lower().endswith(GZIP_ENDING):
         with _unpacked(Path(argument)) as path:
             yield path
     else:
@@ -239,7 +239,7 @@ def spooled(argument: str, stdin: Callable[[], IO[bytes]]) -> Iterator[Path]:
 @contextmanager
 def _unpacked(packed: Path) -> Iterator[Path]:
     """Yield a copy of a file without its gzip packing, under its name without .gz."""
-    most = max(LARGEST_EXPANSION, LARGEST_RATIO * packed.stat().st_size)
+    most = max(LARGEST_EXPANSION, LARGEST_EXPANSION_RATIO * packed.stat().st_size)
     with scratch_directory() as directory:
         path = directory / (packed.stem or "unpacked")
         with reading(packed, "a gzip file"), gzip.open(packed, "rb") as file, path.open("wb") as copy:

@@ -15,10 +15,10 @@ from ..errors import InvalidInput
 from .file_contents import Contents, FileRequest, reading
 from .png_strips import read_header, read_strips
 
-DEEP = ("I;16", "I;16B", "I;16L", "I;16N", "I", "F")  # grey levels that 8 bits would cut off
-MOST_PIXELS = 89_478_485  # as Pillow has it
+DEEP_MODES = ("I;16", "I;16B", "I;16L", "I;16N", "I", "F")  # grey levels of more than 8 bits
+MOST_PIXELS = 89_478_485  # the limit of Pillow
 MOST_COLUMNS = 1 << 19  # a row is in memory as a whole, several times; libpng takes 1,000,000, JPEG has 65,535
-MOST_BESIDE = 1 << 28  # bytes that libjpeg may need beside the grey levels
+MOST_DECODER_BYTES = 1 << 28  # of libjpeg, besides the grey levels
 COEFFICIENT_BYTES = 2  # of libjpeg, which holds those of a whole progressive picture
 START_OF_SCAN = 0xDA
 STRIP_PIXELS = 1 << 18  # turned into grey levels at a time
@@ -77,7 +77,7 @@ def _from_strips(path: Path, picture: Any) -> NDArray[Any]:
         (header.height, header.width), np.uint16 if header.depth == 16 and header.colour == 0 else np.uint8
     )
     for place, strip in read_strips(path, header, _strip_rows(picture)):
-        levels[place] = np.asarray(strip if strip.mode in DEEP else strip.convert("L"))
+        levels[place] = np.asarray(strip if strip.mode in DEEP_MODES else strip.convert("L"))
     return levels
 
 
@@ -106,7 +106,7 @@ def _refuse_much_beside(request: FileRequest, picture: Any) -> None:
         full = max(across for across, _ in sides) * max(down for _, down in sides)
         per_pixel += math.ceil(COEFFICIENT_BYTES * sum(across * down for across, down in sides) / full)
     pixels = picture.width * picture.height
-    most = MOST_BESIDE if request.limit is None else min(MOST_BESIDE, request.limit - pixels)
+    most = MOST_DECODER_BYTES if request.limit is None else min(MOST_DECODER_BYTES, request.limit - pixels)
     if per_pixel * pixels > most:
         raise InvalidInput(
             f"{request.name} is a JPEG picture in several scans or for printing: to decode it takes "

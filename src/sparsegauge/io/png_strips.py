@@ -23,7 +23,7 @@ CHANNELS = {0: 1, 2: 3, 3: 1, 4: 2, 6: 4}  # by the colour type of the header
 DEPTHS = {0: (1, 2, 4, 8, 16), 2: (8, 16), 3: (1, 2, 4, 8), 4: (8, 16), 6: (8, 16)}
 GREY, PALETTE = 0, 3
 PIECE_BYTES = 1 << 16
-KEPT = (b"PLTE", b"tRNS")  # chunks that decide which colours the pixels have
+COLOUR_CHUNKS = (b"PLTE", b"tRNS")  # which decide what colours the pixels have
 INTERLACING = ((0, 0, 8, 8), (4, 0, 8, 8), (0, 4, 4, 8), (2, 0, 4, 4), (0, 2, 2, 4), (1, 0, 2, 2), (0, 1, 1, 2))
 # left, top, and the steps across and down of the seven pictures that an interlaced one consists of
 
@@ -155,11 +155,11 @@ def _image_data(file: BinaryIO, kept: list[bytes]) -> Iterator[bytes]:
             checksum, length = zlib.crc32(piece, checksum), length - len(piece)
             if kind == b"IDAT":
                 yield piece
-            elif kind in KEPT:
+            elif kind in COLOUR_CHUNKS:
                 pieces.append(piece)
         if file.read(4) != struct.pack(">I", checksum):
             raise ValueError("a chunk does not have its checksum")
-        if kind in KEPT:
+        if kind in COLOUR_CHUNKS:
             kept.append(_chunk(kind, b"".join(pieces)))
 
 

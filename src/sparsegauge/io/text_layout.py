@@ -14,7 +14,7 @@ from ..errors import InvalidInput
 from .text_pieces import find_encoding, read_pieces
 
 SAMPLE_BYTES = 1 << 16
-SAMPLE_ROWS = 3  # at least: a header, and two rows under it
+FEWEST_SAMPLE_ROWS = 3  # a header, and two rows below it
 DELIMITERS = ("\t", ";", ",")  # else white space; a semicolon goes before a comma, which may be a decimal one
 MISSING = {"", "na", "n/a", "nan", "null", "none", "-", "?"}
 COMMENT = "#"
@@ -77,7 +77,7 @@ def read_sample(path: Path) -> Sample:
     used: list[int] = []
     size, whole = 0, True
     for _, piece in read_pieces(path, encoding, size=SAMPLE_BYTES):
-        if size >= SAMPLE_BYTES and len(used) >= SAMPLE_ROWS:
+        if size >= SAMPLE_BYTES and len(used) >= FEWEST_SAMPLE_ROWS:
             whole = False
             break
         size += len(piece)

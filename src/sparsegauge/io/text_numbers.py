@@ -20,7 +20,7 @@ from numpy.typing import NDArray
 from .._platform.terminal import printable
 from ..errors import InvalidInput
 from .text_layout import COMMENT, MISSING, Layout, is_ignored, split_lines, split_words, to_number
-from .text_pieces import BLOCK_BYTES
+from .text_pieces import TEXT_BLOCK_BYTES
 
 Table = NDArray[np.float64]
 
@@ -61,9 +61,9 @@ def parse_line(line: bytes, number: int, layout: Layout) -> Iterator[Table]:
 
 def _cut(line: bytes, start: int, delimiters: bytes) -> int:
     """Return where a piece that begins at `start` ends: at a delimiter, or at the end."""
-    if start + BLOCK_BYTES >= len(line):
+    if start + TEXT_BLOCK_BYTES >= len(line):
         return len(line)
-    cut = max(line.rfind(bytes([d]), start, start + BLOCK_BYTES) for d in delimiters)
+    cut = max(line.rfind(bytes([d]), start, start + TEXT_BLOCK_BYTES) for d in delimiters)
     if cut < start:  # one field of megabytes
         found = [at for d in delimiters if (at := line.find(bytes([d]), start)) >= 0]
         return min(found, default=len(line))

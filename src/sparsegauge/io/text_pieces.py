@@ -11,14 +11,14 @@ from .._platform.terminal import printable
 from ..errors import InvalidInput
 
 UTF_8, UTF_16 = "utf-8", "utf-16"
-HEAD_BYTES = 1 << 16  # looked at for the encoding
-BLOCK_BYTES = 1 << 20  # of text, which takes up to sixteen times as much while it is parsed
+ENCODING_SAMPLE_BYTES = 1 << 16
+TEXT_BLOCK_BYTES = 1 << 20  # which take up to sixteen times as much memory while they are parsed
 
 
 def find_encoding(path: Path) -> str:
     """Return UTF-16 for files that say so, else UTF-8; refuse what is not text."""
     with path.open("rb") as file:
-        head = file.read(HEAD_BYTES)
+        head = file.read(ENCODING_SAMPLE_BYTES)
     if head.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)):
         return UTF_16
     if b"\0" in head:
@@ -30,7 +30,7 @@ def read_pieces(path: Path, encoding: str, *, skip: int = 0, size: int | None = 
     """Yield (number of its first line, whole lines) without the first `skip` lines; a line is never cut."""
     line = 1
     with path.open("rb") as file:
-        for piece in _whole_lines(_utf_8(file, encoding), size or BLOCK_BYTES):
+        for piece in _whole_lines(_utf_8(file, encoding), size or TEXT_BLOCK_BYTES):
             start = 0
             while line <= skip and start < len(piece):
                 start = (piece.find(b"\n", start) + 1) or len(piece)

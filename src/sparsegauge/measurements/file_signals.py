@@ -20,15 +20,15 @@ from ..metrics.accumulator import Accumulator
 from ..metrics.catalogue import METRICS
 from ..metrics.error_bars import confidence_interval
 from ..metrics.gds import gds_profile
-from ..profiles import MAP_ORDERS, MOST_LINES, Drawing, Map, Trace, compute_curves
+from ..profiles import MAP_ORDERS, MOST_LINES_PER_PLOT, Drawing, Map, Trace, compute_curves
 from ..signals import stream_windows, transform
 from .request import Length, Measure, Request, Say
 
 VALUES_PER_BATCH = 1 << 20  # windows overlap, and metrics copy them
-LARGEST_LOADED = 1 << 28  # bytes of a file: larger ones are measured piece by piece, where that gives the same
-MOST_LOOKED_AT = 64  # signals whose offsets are noted
-EVEN_STEPS = 1e-6  # how much the steps of time may differ, relative to them: times are rounded
-DOMINANT_MEAN = 2.0  # standard deviations
+LARGEST_LOADED = 1 << 28  # bytes of a file: larger ones are measured piece by piece, where the result is the same
+MOST_SIGNALS_NOTED = 64  # for their offsets
+LARGEST_UNEVENNESS_OF_STEPS = 1e-6  # relative: times are rounded
+DEVIATIONS_OF_A_DOMINANT_MEAN = 2.0
 
 
 @dataclass(frozen=True)
@@ -134,7 +134,7 @@ def measure_signals(loaded: LoadedSignals, request: Request, show: Say) -> Measu
     show(f"measuring {loaded.file}")
     rows = loaded.rows
     values = _values(rows, request)
-    drawn = zip(loaded.titles, rows[: MOST_LINES + 1] if request.curves else [], strict=False)
+    drawn = zip(loaded.titles, rows[: MOST_LINES_PER_PLOT + 1] if request.curves else [], strict=False)
     drawings: list[Drawing] = [compute_curves(title, row, intervals=request.interval) for title, row in drawn]
     return Measurement(
         loaded.file,
@@ -164,7 +164,7 @@ def _centred(array: NDArray[Any], axis: int | None, request: Request) -> NDArray
 
 def note_offsets(label: str, names: list[str | None], rows: NDArray[Any], request: Request, note: Say) -> None:
     """Note signals that are zero or look like time or an index, and signals whose mean is larger than what varies."""
-    if rows.dtype.kind not in "iuf" or len(rows) > MOST_LOOKED_AT:
+    if rows.dtype.kind not in "iuf" or len(rows) > MOST_SIGNALS_NOTED:
         return
     for name, row in zip(names, rows, strict=True):
         title = label if name is None else f"{label}: {name}"
@@ -180,7 +180,7 @@ def _note_offset(title: str, row: NDArray[Any], request: Request, note: Say) -> 
     """Note a mean that is larger than what varies."""
     with np.errstate(over="ignore", invalid="ignore"):
         mean, deviation = abs(float(np.nanmean(row, dtype=np.float64))), float(np.nanstd(row, dtype=np.float64))
-    if request.center is None and mean > DOMINANT_MEAN * deviation > 0:
+    if request.center is None and mean > DEVIATIONS_OF_A_DOMINANT_MEAN * deviation > 0:
         note(f"{title}: its mean is {mean / deviation:.3g} times its standard deviation; see --center mean")
 
 
@@ -188,7 +188,11 @@ def increases_evenly(row: NDArray[Any]) -> bool:
     """Return whether numbers increase in equal steps, as times and indices do."""
     with np.errstate(over="ignore", invalid="ignore"):
         steps = np.diff(row.astype(np.float64))
-        return bool(steps.size > 1 and steps.min() > 0 and steps.max() - steps.min() <= EVEN_STEPS * steps.max())
+        return bool(
+            steps.size > 1
+            and steps.min() > 0
+            and steps.max() - steps.min() <= LARGEST_UNEVENNESS_OF_STEPS * steps.max()
+        )
 
 
 def _measure_pieces(label: str, contents: Contents, axis: int | None, request: Request, show: Say) -> Measurement:
@@ -296,7 +300,9 @@ def _measure_windows(label: str, contents: Contents, axis: int | None, request: 
         if request.interval:
             intervals.append(_intervals(coefficients, request))
         if request.curves and any(measure.metric == "gds" for measure in request.measures):
-            profiles.append(gds_profile(coefficients[: MOST_LINES + 1], MAP_ORDERS, nan_policy=request.nan_policy))
+            profiles.append(
+                gds_profile(coefficients[: MOST_LINES_PER_PLOT + 1], MAP_ORDERS, nan_policy=request.nan_policy)
+            )
         starts.append(start + hop * np.arange(batch.shape[1]))
         show(f"measuring {label}: {samples:,} samples")
     if not starts:
@@ -319,7 +325,7 @@ def _drawings(measurement: Measurement, profiles: list[Array], rate: float | Non
     """Yield one map per signal where S_p was asked for, and one trace per other metric."""
     assert measurement.starts is not None
     middles = measurement.starts + 0.5 * np.float64(measurement.n)
-    titles = [_title(measurement.file, name) for name in measurement.signals[: MOST_LINES + 1]]
+    titles = [_title(measurement.file, name) for name in measurement.signals[: MOST_LINES_PER_PLOT + 1]]
     if profiles:
         maps = np.concatenate(profiles, axis=-1)
         yield from (Map(title, middles, maps[:, i], rate) for i, title in enumerate(titles))

@@ -25,9 +25,9 @@ from .._compiled.tiny import TINY_ROW
 from .._compiled.tree import JOB, LARGEST_OPENING, LEVELS
 from .._platform import threads
 
-TASK = 1 << 15  # coefficients that make a task worth another thread
-LONG = 1 << 16  # from this length on a row is worth several threads
-TREE_TASKS = 16  # near interactions are shared out among so many
+COEFFICIENTS_PER_TASK = 1 << 15  # with fewer, another thread does not pay
+LONG_ROW = 1 << 16  # from this length on, several threads measure one row
+TREE_TASKS = 16  # among which near interactions are shared out
 
 
 class Magnitudes(NamedTuple):
@@ -77,10 +77,12 @@ def _measure_some(
 
 def over_rows(signals: Signals, kernel: Callable[..., Any], out: Array | Indices, but: Sequence[int] = ()) -> list[Any]:
     """Call kernel(first, last, out) over all rows but some, on several threads where it pays."""
-    if len(signals.values) <= TASK:
+    if len(signals.values) <= COEFFICIENTS_PER_TASK:
         return [kernel(0, signals.rows, out)]
     # rows are independent, so here the cut may follow the number of threads
-    size = max(1, TASK * signals.rows // len(signals.values), -(-signals.rows // (2 * threads.thread_count())))
+    size = max(
+        1, COEFFICIENTS_PER_TASK * signals.rows // len(signals.values), -(-signals.rows // (2 * threads.thread_count()))
+    )
     edges = [-1, *but, signals.rows]
     spans = [
         (low + 1 + a, low + 1 + b) for low, high in pairwise(edges) for a, b in threads.spans(high - low - 1, size)
@@ -99,9 +101,9 @@ def with_room(kernel: Callable[..., Any], arguments: Sequence[Any], *shapes: Any
 
 def long_rows(signals: Signals) -> list[int]:
     """Return the rows that are worth several threads each."""
-    if len(signals.values) < LONG:
+    if len(signals.values) < LONG_ROW:
         return []
-    return [int(r) for r in np.flatnonzero(np.diff(signals.starts) >= LONG)]
+    return [int(r) for r in np.flatnonzero(np.diff(signals.starts) >= LONG_ROW)]
 
 
 def longest_row(signals: Signals) -> int:
@@ -193,7 +195,9 @@ def sorted_magnitudes(signals: Signals) -> Magnitudes:
     nonzero = np.empty(signals.rows, np.int64)
 
     def prepare(first: int, last: int, nonzero: Indices) -> None:
-        step = max(1, TASK * signals.rows // max(1, len(values)))  # what stays in the cache from one line to the next
+        step = max(
+            1, COEFFICIENTS_PER_TASK * signals.rows // max(1, len(values))
+        )  # what stays in the cache from one line to the next
         for start, end in ((first + a, first + b) for a, b in threads.spans(last - first, step)):
             span = slice(signals.starts[start], signals.starts[end])
             np.abs(signals.values[span], out=values[span])

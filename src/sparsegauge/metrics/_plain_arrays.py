@@ -16,9 +16,9 @@ from .._arrays.signal_rows import CONVERTED
 from .._compiled import measure as kernels
 from .._compiled.even import HAND_OVER, LARGEST_EVEN_ORDER, MOMENT_BLOCK, MOMENT_CHUNK, MOMENT_ROOM
 from .._platform import threads
-from ._dispatch import LONG, TASK, even_binomials, long_by_moments
+from ._dispatch import COEFFICIENTS_PER_TASK, LONG_ROW, even_binomials, long_by_moments
 
-NEAR = 64  # bytes between two numbers of a row up to which it is read as it lies: further apart, columns are copied
+LARGEST_STRIDE = 64  # bytes from one number of a row to the next: rows with larger gaps are copied
 
 
 def measure_plainly(x: Any, p: float) -> float:
@@ -29,10 +29,10 @@ def measure_plainly(x: Any, p: float) -> float:
     if type(x) is not np.ndarray or x.ndim != 1 or p % 2 or p > LARGEST_EVEN_ORDER:
         return HAND_OVER
     if x.dtype == np.float64 and x.flags.c_contiguous and x.flags.aligned:
-        if not 0 < x.size <= TASK:
+        if not 0 < x.size <= COEFFICIENTS_PER_TASK:
             return HAND_OVER
         return float(kernels.even_single(x, even_binomials(int(p)), np.empty((MOMENT_ROOM + 1, MOMENT_BLOCK))))
-    if x.size < LONG or x.dtype.kind not in "biufc":
+    if x.size < LONG_ROW or x.dtype.kind not in "biufc":
         return HAND_OVER
     chunk = functools.partial(_converted, x)
     return long_by_moments(chunk, x.size, x.size, even_binomials(int(p)), HAND_OVER)
@@ -65,14 +65,14 @@ def measure_table_plainly(x: Any, p: float) -> Array | None:
     if type(x) is not np.ndarray or x.ndim != 2 or x.dtype.kind not in "biufc" or x.size <= 2 * CONVERTED:
         return None
     rows, n = x.shape
-    if p % 2 or p > LARGEST_EVEN_ORDER or n >= LONG:
+    if p % 2 or p > LARGEST_EVEN_ORDER or n >= LONG_ROW:
         return None
     step = max(1, CONVERTED // n)
     starts, lengths, out = np.arange(0, (step + 1) * n, n), np.full(step, n), np.empty(rows)
     converted = x.dtype != np.float64 or not x.flags.carray
 
     direct = {np.dtype(np.float64): kernels.even_spread_rows, np.dtype(np.float32): kernels.even_float_rows}
-    kernel: Any = direct.get(x.dtype) if converted and x.flags.aligned and abs(x.strides[1]) <= NEAR else None
+    kernel: Any = direct.get(x.dtype) if converted and x.flags.aligned and abs(x.strides[1]) <= LARGEST_STRIDE else None
 
     def measure_block(span: tuple[int, int]) -> None:
         first, last = span

@@ -21,11 +21,12 @@ from .metric_table import MetricTable
 from .pieces import Piece, add_up_quickly, are_trusted, collect, collect_quickly, join, join_all
 from .portable.orders import LARGEST_MOMENT_ORDER
 
-SHORT = 1 << 12  # coefficients of a block that waits for others
-MOST_WAITING = 64  # blocks
-CHUNK = 1 << 16  # coefficients of a block that one task sums up
-QUICK_CHUNK = 1 << 18  # the same where a single pass over them is enough
-STRETCHES, STRETCH = 16, 256  # of neighbours, from which the mean is guessed
+SHORT_BLOCK = 1 << 12  # with fewer coefficients, a block waits for others
+MOST_WAITING_BLOCKS = 64
+COEFFICIENTS_PER_TASK = 1 << 16
+COEFFICIENTS_PER_QUICK_TASK = 1 << 18  # where a single pass is enough
+GUESS_STRETCHES = 16  # of neighbouring coefficients, from which the mean is guessed
+GUESS_STRETCH_LENGTH = 256
 
 Metrics = Sequence[str | tuple[str, Mapping[str, float]]]
 
@@ -137,10 +138,10 @@ class Accumulator:
             moved = np.moveaxis(array, axis, -1)
             shape, table = moved.shape[:-1], moved.reshape(math.prod(moved.shape[:-1]), moved.shape[-1])
         self._check_shape(shape)
-        if 0 < table.size < SHORT:
+        if 0 < table.size < SHORT_BLOCK:
             as_signals(table, axis=-1, nan_policy=self._nan_policy)  # which refuses what no metric takes
             self._waiting.append(_magnitudes(table))
-            if len(self._waiting) >= MOST_WAITING:
+            if len(self._waiting) >= MOST_WAITING_BLOCKS:
                 self._sum_waiting()
         elif table.size:
             if not 0.0 < self._shift < math.inf:
@@ -165,7 +166,7 @@ class Accumulator:
         """Return the sums of the columns of a table, cut by its size alone."""
         if len(table) == 1 and not self._needs.ingredients and not self._needs.counts:
             return self._collect_quickly(table[0])
-        spans = threads.spans(table.shape[1], max(1, CHUNK // len(table)))
+        spans = threads.spans(table.shape[1], max(1, COEFFICIENTS_PER_TASK // len(table)))
         return threads.run(lambda span: self._collect_carefully(table[:, slice(*span)]), spans)
 
     def _collect_carefully(self, table: NDArray[Any]) -> Piece:
@@ -173,7 +174,7 @@ class Accumulator:
 
     def _collect_quickly(self, row: NDArray[Any]) -> list[Piece]:
         """Return the sums of one signal: one piece of all that a single pass is enough for, and those of the rest."""
-        spans = threads.spans(len(row), QUICK_CHUNK)
+        spans = threads.spans(len(row), COEFFICIENTS_PER_QUICK_TASK)
         out = np.empty((len(spans), STREAMED))
         threads.run(lambda k: collect_quickly(_plain(row[slice(*spans[k])]), self._shift, out[k]), range(len(spans)))
         N = np.diff(spans)[:, 0].astype(np.float64)
@@ -250,8 +251,8 @@ class Accumulator:
 
 def _guess_mean(row: NDArray[Any]) -> float:
     """Return the mean of some magnitudes from all over a row."""
-    step = max(1, row.size // STRETCHES)
-    stretches = [_plain(row[start : start + STRETCH]) for start in range(0, row.size, step)]
+    step = max(1, row.size // GUESS_STRETCHES)
+    stretches = [_plain(row[start : start + GUESS_STRETCH_LENGTH]) for start in range(0, row.size, step)]
     with np.errstate(over="ignore", invalid="ignore"):
         return float(np.abs(np.concatenate(stretches).astype(np.float64)).mean())
 

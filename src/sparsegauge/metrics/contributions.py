@@ -27,8 +27,8 @@ Method = Literal["infinitesimal", "jackknife"]
 Blocks = int | Literal["auto"] | None
 
 METHODS = ("infinitesimal", "jackknife")
-TOGETHER = 1 << 17  # coefficients of several signals whose contributions are computed at once
-SHIFT = 2.0**-17  # of the largest magnitude: the step of the derivative with respect to an offset
+COEFFICIENTS_PER_BATCH = 1 << 17  # of several signals
+OFFSET_STEP = 2.0**-17  # of a numerical derivative, in units of the largest magnitude
 
 
 class Contributions(NamedTuple):
@@ -97,7 +97,9 @@ class ErrorEstimator:
 
     def contributions(self, signals: Signals, scale: Scale) -> Iterator[Contributions]:
         """Yield what the coefficients of each signal contribute to the metric, on a scale."""
-        step = max(1, TOGETHER // max(1, int(signals.lengths[0]))) if signals.uniform and signals.rows else 1
+        step = (
+            max(1, COEFFICIENTS_PER_BATCH // max(1, int(signals.lengths[0]))) if signals.uniform and signals.rows else 1
+        )
         moved = _slopes_by_offset(self.metric, self.arguments, signals) if self.center else None
         for first in range(0, signals.rows, step):
             last = min(first + step, signals.rows)
@@ -203,7 +205,7 @@ def _slopes_by_offset(metric: Metric, arguments: dict[str, Any], signals: Signal
     """Return the derivative of each signal's metric with respect to the mean that was subtracted from it."""
     rows = np.diff(signals.starts)
     largest = np.array([np.abs(signals.values[a:b]).max(initial=0.0) for a, b in _spans(signals)])
-    step = SHIFT * largest
+    step = OFFSET_STEP * largest
     above, below = (
         measure_signals(metric, signals._replace(values=values), math.nan, arguments)
         for values in (signals.values - np.repeat(step, rows), signals.values + np.repeat(step, rows))

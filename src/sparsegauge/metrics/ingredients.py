@@ -20,8 +20,8 @@ from .moment_sums import MomentSums, zeros_about
 from .pieces import Piece, scale_rows
 from .statistics import Rows
 
-LOWEST_LOG = -690.0  # of a ratio that float64 holds
-CANCELS = -0.5  # the change of a mean from 1 below which the sum on a logarithmic scale is more accurate
+LOG_OF_SMALLEST_RATIO = -690.0  # that float64 holds
+CANCELLING_CHANGE = -0.5  # of a mean from 1: below it, the sum on a logarithmic scale is more accurate
 LARGEST_LOG = 600.0
 SMALLEST_RATIO = 1e-250  # of means in a common unit: a smaller one may have lost digits
 NEARLY_EQUAL = 1e-3  # spread of squares relative to their mean
@@ -127,7 +127,7 @@ class Dispersion:
         off = ratio.plus(of(-1.0)).value
         far = np.where(ratio.high > SMALLEST_RATIO, np.log(ratio.high), own_mean - log_mean)
         log = np.where(np.abs(off) < 0.5, np.log1p(np.maximum(off, -0.5)), far)
-        z = np.exp(np.maximum(log, LOWEST_LOG))
+        z = np.exp(np.maximum(log, LOG_OF_SMALLEST_RATIO))
         between = np.array([kernels.phi(*map(float, each), self.p) for each in zip(z, off, log, strict=True)])
         share = piece.n / whole.n
         return share, np.exp(self.p * log) * spread + between, self.p * (level + log)
@@ -157,7 +157,7 @@ class Dispersion:
             geometric: Array = -spread
             return geometric
         change = self.p * (self.p - 1.0) * spread
-        close = (change > CANCELS) & (self.p * level + np.log(np.maximum(piece.n, 1.0)) < LARGEST_LOG)
+        close = (change > CANCELLING_CHANGE) & (self.p * level + np.log(np.maximum(piece.n, 1.0)) < LARGEST_LOG)
         logs: Array = np.where(close, np.log1p(np.where(close, change, 0.0)) / self.p, level)
         return logs
 
@@ -207,7 +207,7 @@ class BesideTop:
         for piece in (a, b):
             beside, terms = piece.extras[self]
             ratio = piece.top / whole.top
-            log = np.where(ratio > 0.0, np.log(np.where(ratio > 0.0, ratio, 1.0)), LOWEST_LOG)
+            log = np.where(ratio > 0.0, np.log(np.where(ratio > 0.0, ratio, 1.0)), LOG_OF_SMALLEST_RATIO)
             if self.q == 1:
                 moved = ratio * (terms + log * (1.0 + beside))
             else:

@@ -23,9 +23,10 @@ from .moment_sums import MomentSums, zeros_about
 from .statistics import Rows
 
 HIGHEST_MOMENT = 4
-UNSCALED = 900  # exponents up to which one factor can scale a signal
-ONE_DEVIATION = 0.5  # M_1^2 / (N M_2) of a piece whose mean lies so far from the shift
-SMALLEST_SQUARE, LARGEST_FOURTH = 2.0**-200, 2.0**400  # sums whose terms kept their digits
+LARGEST_SINGLE_EXPONENT = 900  # by which one factor can scale a signal
+ONE_DEVIATION = 0.5  # M_1^2 / (N M_2) of a piece whose mean lies one standard deviation from the shift
+SMALLEST_SQUARE = 2.0**-200  # a sum whose terms kept their digits
+LARGEST_FOURTH = 2.0**400
 
 
 class Ingredient(Protocol):
@@ -129,7 +130,7 @@ def collect(signals: Signals, ingredients: Iterable[Ingredient]) -> Piece:
 
 def scale_rows(signals: Signals, exponent: Indices) -> tuple[Array, Array]:
     """Return the values and one factor per row that brings them into units of 2^exponent."""
-    if np.abs(exponent).max() < UNSCALED:
+    if np.abs(exponent).max() < LARGEST_SINGLE_EXPONENT:
         return signals.values, np.ldexp(1.0, -exponent)
     values = np.ldexp(signals.values, -np.repeat(exponent, np.diff(signals.starts)))
     return values, np.ones(signals.rows)

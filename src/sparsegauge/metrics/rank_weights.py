@@ -15,7 +15,7 @@ from .._arrays import Array
 from .statistics import TailPowers, Weights
 
 GINI_WEIGHTS = TailPowers(2.0)
-SUMMED = 1_000_000  # weights added up one by one; of more, the sum has a series
+LONGEST_EXPLICIT_SUM = 1_000_000  # of weights; longer ones use a series
 
 
 def odd_powers(a: float) -> Weights:
@@ -32,8 +32,8 @@ def odd_powers(a: float) -> Weights:
 
 @functools.lru_cache(64)
 def _mean_odd_power(a: float, N: int) -> float:
-    """Return the mean of ((k - 1/2)/(N - 1/2))^a over k = 1..N; beyond SUMMED terms by Euler and Maclaurin."""
-    first = min(N, SUMMED)
+    """Return the mean of ((k - 1/2)/(N - 1/2))^a over k = 1..N; long sums by Euler and Maclaurin."""
+    first = min(N, LONGEST_EXPLICIT_SUM)
     total = float((((np.arange(first) + 0.5) / (N - 0.5)) ** a).sum())
     if first < N:
         start = first / N

@@ -14,8 +14,8 @@ from numpy.typing import NDArray
 
 from .._arrays import Array
 
-FEWEST_BLOCKS = 4  # that fit into a signal side by side
-SIGNIFICANCE = 2.0  # standard errors, for autocorrelations that count
+FEWEST_BLOCKS_PER_SIGNAL = 4  # without overlap
+SIGNIFICANT_DEVIATIONS = 2.0  # of an autocorrelation
 
 
 def block_sums(terms: Array, length: int) -> Array:
@@ -35,18 +35,18 @@ def block_variance(terms: Array, length: int) -> float:
 
 def longest_block(N: int) -> int:
     """Return the length of the longest blocks for a signal of N coefficients."""
-    return max(1, N // FEWEST_BLOCKS)
+    return max(1, N // FEWEST_BLOCKS_PER_SIGNAL)
 
 
 def choose_block_length(terms: Array) -> int:
     """Return the length of blocks that suits the autocorrelations of the terms, 1 where there are none that count."""
     N = len(terms)
     energy = float(terms @ terms)
-    if N < 2 * FEWEST_BLOCKS or not energy > 0.0:
+    if N < 2 * FEWEST_BLOCKS_PER_SIGNAL or not energy > 0.0:
         return 1
     correlations = _autocorrelations(terms) / energy
     run = max(5, math.ceil(math.sqrt(math.log10(N))))
-    limit = SIGNIFICANCE * math.sqrt(math.log10(N) / N)
+    limit = SIGNIFICANT_DEVIATIONS * math.sqrt(math.log10(N) / N)
     last = _last_before_quiet(np.abs(correlations[1:]) < limit, run)
     if last == 0:
         return 1

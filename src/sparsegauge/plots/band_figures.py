@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from ..vibration.diagnosis import Diagnosis
 
 MOST_HARMONICS = 4
-BLANK = (0.5, 0.5, 0.5, 0.15)  # a band that is too narrow to be measured
+COLOUR_OF_UNMEASURED_BANDS = (0.5, 0.5, 0.5, 0.15)
 BEST = "#d55e00"
 
 
@@ -96,7 +96,7 @@ def draw_map(figure: Figure, axes: Axes, found: BandMap, marked: Band) -> None:
     scale = Normalize(float(defined.min()), float(max(defined.max(), defined.min() + 1e-12)))
     colours = ScalarMappable(scale, "viridis" if found.setting.sparser == "larger" else "viridis_r")
     for band, value in zip(found.bands, found.values, strict=True):
-        colour = BLANK if np.isnan(value) else colours.to_rgba(value)
+        colour = COLOUR_OF_UNMEASURED_BANDS if np.isnan(value) else colours.to_rgba(value)
         _add_band(axes, band, levels.index(band.level), facecolor=colour, edgecolor="none")
     row = min(range(len(levels)), key=lambda k: abs(levels[k] - marked.level))
     _add_band(axes, marked, row, facecolor="none", edgecolor=BEST, linewidth=2.2, zorder=3)

@@ -14,8 +14,10 @@ from .._arrays import Array
 from ..recovery.demos import WHITE, Demonstration
 
 BEFORE, AFTER, ERROR = "0.65", "#0072b2", "#d55e00"
-TOP, LEFT, SIDE = 60, 190, 130  # of the face and the camera in the photograph
-DETAIL = (slice(TOP, TOP + SIDE), slice(LEFT, LEFT + SIDE))
+DETAIL_TOP = 60  # the face and the camera in the photograph, in pixels
+DETAIL_LEFT = 190
+DETAIL_SIDE = 130
+DETAIL = (slice(DETAIL_TOP, DETAIL_TOP + DETAIL_SIDE), slice(DETAIL_LEFT, DETAIL_LEFT + DETAIL_SIDE))
 DPI = 110
 
 _STYLE = {
@@ -74,7 +76,9 @@ def _picture(shown: Demonstration) -> Figure:
     for (title, values), whole, detail in zip(panels, *figure.subplots(2, 3), strict=True):
         _show(whole, values)
         _show(detail, values[DETAIL])
-        whole.add_patch(Rectangle((LEFT, TOP), SIDE, SIDE, fill=False, color=ERROR, linewidth=1.5))
+        whole.add_patch(
+            Rectangle((DETAIL_LEFT, DETAIL_TOP), DETAIL_SIDE, DETAIL_SIDE, fill=False, color=ERROR, linewidth=1.5)
+        )
         whole.set_title(title)
     return figure
 

@@ -11,16 +11,16 @@ from matplotlib.ticker import MaxNLocator
 
 from .._arrays import Array
 from ..profiles import Decay, OverTime
-from .svg import FOUND, GRID, INK, LINES, chart, label_ticks, png, to_svg
+from .svg import COLOUR_OF_FOUND, GRID, INK, LINES, chart, label_ticks, png, to_svg
 
-MOST_POINTS = 600  # of a line
+MOST_POINTS_PER_LINE = 600
 TIME_HEIGHT = 130
 THUMBNAIL_HEIGHT = 110
 THUMBNAIL_PIXELS = 220
 SMALLEST_SHARE, SMALLEST_MAGNITUDE = 3e-6, 1e-6
 PROFILE_RANGE = (0.0015, 0.9998)
 BAR_WIDTH = 2.5
-FLAT_MARGIN = 0.05  # of S_2 above and below a line that does not vary
+MARGIN_OF_FLAT_LINES = 0.05  # of S_2, above and below a line that does not vary
 
 
 def profile_chart(
@@ -66,9 +66,11 @@ def time_chart(trace: OverTime) -> Markup:
         axes.plot(trace.middles, trace.values, color=INK, linewidth=1.3)
         if trace.is_flat:
             middle = float(np.nanmean(trace.values))
-            axes.set_ylim(middle - FLAT_MARGIN, middle + FLAT_MARGIN)
+            axes.set_ylim(middle - MARGIN_OF_FLAT_LINES, middle + MARGIN_OF_FLAT_LINES)
         else:
-            axes.axvline(trace.sparsest_at + trace.window / 2, color=FOUND, linewidth=1.2, linestyle=(0, (3, 2)))
+            axes.axvline(
+                trace.sparsest_at + trace.window / 2, color=COLOUR_OF_FOUND, linewidth=1.2, linestyle=(0, (3, 2))
+            )
         axes.margins(x=0)
         axes.set(xlabel="time in s" if trace.unit == "s" else "sample", ylabel="S₂")
         axes.xaxis.set_major_locator(MaxNLocator(5))
@@ -92,7 +94,7 @@ def _curve(name: str, values: Array) -> Markup:
         return to_svg(figure, f"signal-{name}", f"The signal {name}, from {values.min():.4g} to {values.max():.4g}.")
 
 
-def thin_out(values: Array, points: int = MOST_POINTS) -> tuple[Array, Array]:
+def thin_out(values: Array, points: int = MOST_POINTS_PER_LINE) -> tuple[Array, Array]:
     """Return places and values of a line that looks the same: of long signals the extremes of each stretch."""
     if values.size <= 2 * points:
         return np.arange(values.size, dtype=np.float64), values

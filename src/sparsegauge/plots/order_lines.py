@@ -13,7 +13,7 @@ from ..study.prototypes import PAPER_DISTRIBUTIONS, can_be_drawn, sorted_magnitu
 from ..study.summary import Summary, first_study
 from .style import band, few, line, name_of, panels
 
-PROTOTYPE = 100, 40  # N and K of the paper's second figure
+LENGTH_AND_NONZEROS_OF_PAPER = 100, 40  # in its second figure
 
 
 def prototypes(summary: Summary | None = None) -> Figure:
@@ -23,7 +23,7 @@ def prototypes(summary: Summary | None = None) -> Figure:
     other kinds of signal, the sorted magnitudes are averaged over draws. K is the number of non-zeros of the study that
     is nearest to 40 % of N, as in the paper.
     """
-    names, n, nonzeros = PAPER_DISTRIBUTIONS, *PROTOTYPE
+    names, n, nonzeros = PAPER_DISTRIBUTIONS, *LENGTH_AND_NONZEROS_OF_PAPER
     if summary is not None:
         names, n = summary.axes["distributions"], first_study(summary)["n"]
         nonzeros = min(summary.axes["nonzeros"], key=lambda count: abs(count - 0.4 * n))

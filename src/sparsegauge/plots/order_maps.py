@@ -14,7 +14,7 @@ from ..study.choice import Choices, choose_orders
 from ..study.summary import Summary, first_study
 from .style import edges, few, name_of, panels, set_title
 
-SMALLEST_SHOWN = 1e-4  # relative to the largest error of a row: below it, all cells look alike
+SMALLEST_ERROR_SHOWN = 1e-4  # relative to the largest of a row; smaller ones share one colour
 
 
 def error_maps(summary: Summary) -> Figure:
@@ -79,7 +79,7 @@ def _norm(values: NDArray[Any]) -> Normalize:
     finite = values[np.isfinite(values) & (values > 0)]
     if not len(finite):
         return Normalize(0, 1)
-    return LogNorm(max(finite.min(), SMALLEST_SHOWN * finite.max()), finite.max(), clip=True)
+    return LogNorm(max(finite.min(), SMALLEST_ERROR_SHOWN * finite.max()), finite.max(), clip=True)
 
 
 def success_maps(summary: Summary) -> Figure:

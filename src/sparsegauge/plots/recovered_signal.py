@@ -15,8 +15,8 @@ from .style import COLOURS, panels, to_file
 if TYPE_CHECKING:
     from ..recovery.result import Recoveries, Recovery
 
-NINETY_PERCENT = 1.645  # standard errors to either side
-SMALLEST_SHOWN = 1e-17  # magnitude in units of the largest; smaller ones and zeros are drawn there
+DEVIATIONS_OF_90_PERCENT = 1.645  # of a normal distribution
+SMALLEST_MAGNITUDE_SHOWN = 1e-17  # in units of the largest; smaller ones and zeros are drawn at this value
 NON_ZERO, ZERO = COLOURS[0], "0.6"
 DPI = 120
 
@@ -57,7 +57,7 @@ def _draw_values(axes: Axes, x: Array, found: Recovery) -> None:
     axes.vlines(chosen, 0.0, x[chosen], color=NON_ZERO, linewidth=1.2)
     axes.plot(chosen, x[chosen], "o", color=NON_ZERO, markersize=3, label=f"{len(chosen):,} non-zeros")
     if found.std is not None and len(chosen):
-        spread = NINETY_PERCENT * found.std.ravel()[chosen]
+        spread = DEVIATIONS_OF_90_PERCENT * found.std.ravel()[chosen]
         axes.errorbar(
             chosen, x[chosen], spread, fmt="none", color=COLOURS[1], linewidth=1.4, capsize=2, label="90 % interval"
         )
@@ -69,9 +69,9 @@ def _draw_sorted(axes: Axes, magnitudes: Array) -> None:
     """Draw the sorted magnitudes in units of the largest, and the limit above which one counts as a non-zero."""
     largest = float(magnitudes.max(initial=0.0)) or 1.0
     ordered = np.sort(magnitudes)[::-1] / largest
-    axes.semilogy(np.arange(1, len(ordered) + 1), np.maximum(ordered, SMALLEST_SHOWN), ".", color=NON_ZERO)
+    axes.semilogy(np.arange(1, len(ordered) + 1), np.maximum(ordered, SMALLEST_MAGNITUDE_SHOWN), ".", color=NON_ZERO)
     axes.axhline(NOT_ZERO, color=COLOURS[1], linewidth=1, linestyle="--", label="counted as non-zero above this")
-    axes.set(xlabel="rank", ylabel="magnitude / largest", ylim=(SMALLEST_SHOWN / 3, 3))
+    axes.set(xlabel="rank", ylabel="magnitude / largest", ylim=(SMALLEST_MAGNITUDE_SHOWN / 3, 3))
     axes.legend(frameon=False, fontsize=8, loc="upper right")
 
 

@@ -11,14 +11,14 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
 from .._arrays import Array
-from ..profiles import MAP_ORDERS, MOST_LINES, ORDERS, Curves, Drawing, Map, Trace
+from ..profiles import MAP_ORDERS, MOST_LINES_PER_PLOT, ORDERS, Curves, Drawing, Map, Trace
 from .charts import BAR_WIDTH, SMALLEST_MAGNITUDE
 from .style import edges, to_file
 from .svg import STYLE, label_ticks
 
-BAR_STEP = 1.025  # from the bar of a line to that of the next, on the scale of the order
+RATIO_OF_NEIGHBOURING_BARS = 1.025  # on the axis of the order, so that the intervals of several lines stand apart
 MOST_TRACES = 6
-MOST_COLUMNS = 1200  # of a map; windows beyond are averaged
+MOST_MAP_COLUMNS = 1200  # further windows are averaged
 WHITE_PAPER = {  # instead of the marker colours of svg.py, which only a page replaces
     "text.color": "#1b1f24",
     "axes.labelcolor": "#1b1f24",
@@ -37,11 +37,11 @@ def select_drawings(drawings: Sequence[Drawing], note: Callable[[str], None]) ->
     """Return the drawings that fit into one plot; call `note` with what is left out."""
     traces = [drawing for drawing in drawings if isinstance(drawing, Trace)]
     others = [drawing for drawing in drawings if not isinstance(drawing, Trace)]
-    if len(others) > MOST_LINES or any(len(trace.signals) > MOST_LINES for trace in traces):
-        note(f"the plot shows the first {MOST_LINES} signals")
+    if len(others) > MOST_LINES_PER_PLOT or any(len(trace.signals) > MOST_LINES_PER_PLOT for trace in traces):
+        note(f"the plot shows the first {MOST_LINES_PER_PLOT} signals")
     if len(traces) > MOST_TRACES:
         note(f"the plot shows the first {MOST_TRACES} of {len(traces)} metrics over time")
-    return [*others[:MOST_LINES], *traces[:MOST_TRACES]]
+    return [*others[:MOST_LINES_PER_PLOT], *traces[:MOST_TRACES]]
 
 
 def make_picture(drawings: Sequence[Drawing], kind: str) -> bytes:
@@ -93,7 +93,7 @@ def _draw_profiles(axes: Axes, lines: Sequence[Curves]) -> None:
         label = title if drawing.decay is not None else f"{title} (all zero)"
         axes.plot(ORDERS, drawing.profile, label=label, **_line(i))
         if drawing.intervals:
-            places = np.array(list(drawing.intervals)) * BAR_STEP**i  # side by side
+            places = np.array(list(drawing.intervals)) * RATIO_OF_NEIGHBOURING_BARS**i  # side by side
             low, high = zip(*drawing.intervals.values(), strict=True)
             axes.vlines(
                 places, low, high, color=COLOURS[i % len(COLOURS)], linewidth=BAR_WIDTH, alpha=0.6, clip_on=False
@@ -161,7 +161,7 @@ def _draw_map(axes: Axes, drawing: Map, limits: Sequence[tuple[float, float]]) -
 
 
 def _draw_trace(axes: Axes, trace: Trace) -> None:
-    middles, values = _average_columns(trace.middles, trace.values[:MOST_LINES])
+    middles, values = _average_columns(trace.middles, trace.values[:MOST_LINES_PER_PLOT])
     for i, (signal, row) in enumerate(zip(trace.signals, values, strict=False)):
         # no dashes: a gap is a window that is all zero
         axes.plot(middles / (trace.rate or 1.0), row, label=escape(signal), color=COLOURS[i], linewidth=1.3)
@@ -171,8 +171,8 @@ def _draw_trace(axes: Axes, trace: Trace) -> None:
 
 
 def _average_columns(middles: Array, values: Array) -> tuple[Array, Array]:
-    """Average neighbouring windows, so that at most `MOST_COLUMNS` are left."""
-    step = -(-len(middles) // MOST_COLUMNS)
+    """Average neighbouring windows, so that at most `MOST_MAP_COLUMNS` are left."""
+    step = -(-len(middles) // MOST_MAP_COLUMNS)
     if step == 1:
         return middles, values
     starts = np.arange(0, len(middles), step)

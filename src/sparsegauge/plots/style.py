@@ -34,7 +34,7 @@ MARKERS = ("o", "s", "^", "D", "v", "P", "X", "*")
 
 USUAL_ORDERS = (1, 2, 3, 4, 6, 10)
 
-LETTERS_PER_INCH = 11  # of a title, about
+TITLE_LETTERS_PER_INCH = 11
 
 
 @contextmanager
@@ -91,4 +91,4 @@ def name_of(distribution: str) -> str:
 
 def set_title(figure: Figure, text: str) -> None:
     """Put a title above a figure, on as many lines as it needs."""
-    figure.suptitle(textwrap.fill(text, max(20, round(LETTERS_PER_INCH * figure.get_figwidth()))))
+    figure.suptitle(textwrap.fill(text, max(20, round(TITLE_LETTERS_PER_INCH * figure.get_figwidth()))))

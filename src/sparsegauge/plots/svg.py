@@ -21,11 +21,13 @@ from matplotlib.figure import Figure
 
 from .._arrays import Array
 
-WIDTH, HEIGHT = 300, 200  # pixels; the page scales charts to their column
+CHART_WIDTH = 300  # pixels; the page scales charts to their column
+CHART_HEIGHT = 200
 LINE_WIDTH = 2.0
 
 INK, GRID = "#010101", "#020202"
-TRUTH, FOUND = "#060606", "#070707"  # of a recovery
+COLOUR_OF_TRUTH = "#060606"  # of a recovery
+COLOUR_OF_FOUND = "#070707"
 
 
 @dataclass(frozen=True)
@@ -48,7 +50,7 @@ LINES = {
     "wavelet": Line("#050505", "var(--wavelet)", ()),
 }
 
-_CSS = {INK: "currentColor", GRID: "var(--grid)", TRUTH: "var(--truth)", FOUND: "var(--found)"}
+_CSS = {INK: "currentColor", GRID: "var(--grid)", COLOUR_OF_TRUTH: "var(--truth)", COLOUR_OF_FOUND: "var(--found)"}
 _CSS |= {line.marker: line.css for line in LINES.values()}
 
 STYLE = {
@@ -84,10 +86,10 @@ def png(description: str, values: Array, *, vmin: float | None = None, vmax: flo
 
 
 @contextmanager
-def chart(height: int = HEIGHT) -> Iterator[tuple[Figure, Axes]]:
+def chart(height: int = CHART_HEIGHT) -> Iterator[tuple[Figure, Axes]]:
     """Give an empty chart in the style of the page, and restore the caller's style afterwards."""
     with matplotlib.style.context(["default", STYLE]):
-        figure = Figure(figsize=(WIDTH / 72, height / 72), layout="constrained")
+        figure = Figure(figsize=(CHART_WIDTH / 72, height / 72), layout="constrained")
         yield figure, figure.add_subplot()
 
 

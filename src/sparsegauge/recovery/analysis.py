@@ -31,10 +31,10 @@ from .projection import nearest_matrix_free
 from .quadratic import Quadratic, Vector, soft_threshold
 from .status import Status
 
-MOST_LEVELS = 5  # of wavelets
-DUAL_STEPS = 8  # of total variation, from where the last step ended
-JUMP = 3.0  # in units of t: larger ones count less
-LEAST_SQUARES = 500  # steps that make the answer explain y
+MOST_WAVELET_LEVELS = 5
+TV_DUAL_STEPS = 8  # each continues from where the last step ended
+LARGE_JUMP = 3.0  # in units of t: larger ones have a smaller weight
+LEAST_SQUARES_STEPS = 500  # to make the answer explain y
 
 Shape = tuple[int, ...]
 
@@ -44,7 +44,7 @@ class SpunWavelets:
 
     def __init__(self, filters: Any, shape: Shape, rng: np.random.Generator, *, by_neighbours: bool) -> None:
         self.filters, self.shape, self.rng, self.by_neighbours = filters, shape, rng, by_neighbours
-        self.levels = min(MOST_LEVELS, *(_halvings(length) for length in shape))
+        self.levels = min(MOST_WAVELET_LEVELS, *(_halvings(length) for length in shape))
 
     def _analyse(self, x: Vector) -> tuple[Vector, list[dict[str, Vector]]]:
         """Return the approximation and the details, from fine to coarse."""
@@ -105,10 +105,10 @@ class TotalVariation:
 
     def __call__(self, x: Vector, t: float) -> Vector:
         """Return x with its jumps lowered."""
-        limits = t / (1 + _lengths(differences(x)) / (JUMP * t)) if self.reweighted else t
+        limits = t / (1 + _lengths(differences(x)) / (LARGE_JUMP * t)) if self.reweighted else t
         p = q = self.dual * (t / self.last_t if self.last_t else 0.0)
         momentum = 1.0
-        for _ in range(DUAL_STEPS):
+        for _ in range(TV_DUAL_STEPS):
             new = q + differences(x - sum_of_differences(q)) / (4 * x.ndim)
             new = new / np.maximum(_lengths(new) / limits, 1.0)
             following = (1 + math.sqrt(1 + 4 * momentum**2)) / 2
@@ -191,5 +191,5 @@ class Analysis:
             noise = problem.residual(x) / math.sqrt(problem.m)
             return Iterate(x, steps=0, status=Status.CONVERGED, noise=noise)
         if problem.residual(x) > problem.tolerance():
-            x = nearest_matrix_free(problem, x, LEAST_SQUARES)[0]
+            x = nearest_matrix_free(problem, x, LEAST_SQUARES_STEPS)[0]
         return Iterate(x, steps=0, status=Status.CONVERGED)

@@ -25,9 +25,9 @@ from .solver import Capabilities, Solver, count, order_option, real
 from .status import Status
 from .tolerances import ROUNDING_OF_CLIP, SOLVED
 
-REPORTS = 50  # entries of the history
-ROUNDS = 1000  # of clipping and projecting, at most
-ROUGHLY = 1e-4  # ... and for directions, whose errors the next projection of the point corrects
+HISTORY_ENTRIES = 50
+MOST_CLIPS_AND_PROJECTIONS = 1000
+SOLVED_ROUGHLY = 1e-4  # relative residual for directions, whose errors the next projection of the point corrects
 STEPS = 1000
 
 
@@ -53,7 +53,7 @@ class Feasible:
     def tangent(self, g: NDArray[Any]) -> NDArray[Any]:
         """Return P g, the part of g along which A x does not change."""
         if self.matrix_free:
-            return np.asarray(g - self._explain(self.problem.system.forward(g), ROUGHLY))
+            return np.asarray(g - self._explain(self.problem.system.forward(g), SOLVED_ROUGHLY))
         B = self.problem.reduced.B
         return np.asarray(g - B.conj().T @ (B @ g))
 
@@ -63,7 +63,7 @@ class Feasible:
             return np.asarray(x + self._explain(self.problem.y - self.problem.system.forward(x), SOLVED))
         return self.problem.reduced.project(x)
 
-    def within_bounds(self, x: NDArray[Any], rounds: int = ROUNDS) -> NDArray[Any]:
+    def within_bounds(self, x: NDArray[Any], rounds: int = MOST_CLIPS_AND_PROJECTIONS) -> NDArray[Any]:
         """Return x after clipping and projecting in turns.
 
         That converges to a solution within the bounds if there is one. What comes back is clipped, so that the
@@ -84,7 +84,9 @@ class Feasible:
 
         if not self.is_singular:
             z, left = self._conjugate_gradients(r, tolerance)
-            if left <= ROUGHLY * np.linalg.norm(r):  # short of the tolerance; the residual of the result then says so
+            if left <= SOLVED_ROUGHLY * np.linalg.norm(
+                r
+            ):  # short of the tolerance; the residual of the result then says so
                 return z
             self.is_singular = True
         tight = {"atol": tolerance, "btol": tolerance, "conlim": 0.0, "maxiter": STEPS}
@@ -173,7 +175,7 @@ class GDSAscent(Solver):
         last = self.iterations - 1
         lengths = self.step * np.linalg.norm(x) * self.decay ** (np.arange(self.iterations) / last)
         orders = np.linspace(self.order, self.sparsity_order, self.iterations)
-        every = -(-self.iterations // REPORTS)
+        every = -(-self.iterations // HISTORY_ENTRIES)
         earlier, status = x, None
         for k, (order, length) in enumerate(zip(orders.tolist(), lengths.tolist(), strict=True)):
             if k == self.iterations * 9 // 10:

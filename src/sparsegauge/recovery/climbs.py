@@ -15,22 +15,28 @@ from .noise_sizes import NoiseSizes, weigh_noise_sizes
 from .problem import Problem
 from .spike_slab import Estimate, Model, PosteriorMoments, State
 
-BLOCKS, MANY_BLOCKS = 20, 80  # that are averaged over, in all chains from the best states, if these are clear or not
-TEMPERING = 3.0  # of the evidence by which chains are weighted: that of their first state says little of the others
-FRESH_CHAINS, BLOCKS_PER_FRESH_CHAIN = 4, 25  # from states of their own, where the state is unclear
-SMALL = 20_000  # entries of A, up to which such chains are affordable
-DOUBTFUL = 0.02  # a coefficient that is less probably non-zero is set to zero
-CHAINS = 2  # states that are averaged over, at most
-OPEN = 3.0  # log evidence by which a state may be worse than the best one and still be averaged over
-AGREEING, AGREEING_IF_DENSE = 3, 5  # guesses that lead to the same z end the search for others
-DENSE = 0.25  # non-zeros per measurement above which more guesses have to agree
+BLOCKS_IF_CLEAR = 20  # averaged over in all chains from the best states
+BLOCKS_IF_UNCLEAR = 80
+WEIGHT_TEMPERATURE = 3.0  # of the chains: the evidence of their first state says little of the others
+FRESH_CHAINS = 4  # from states of their own, if the best state is unclear
+BLOCKS_PER_FRESH_CHAIN = 25
+LARGEST_SYSTEM_FOR_FRESH_CHAINS = 20_000  # entries of A
+LEAST_INCLUSION = 0.02  # a coefficient with a lower probability becomes zero
+MOST_CHAINS = 2  # from the best states
+LARGEST_LAG_IN_EVIDENCE = 3.0  # log evidence below that of the best state, for states that are averaged over
+AGREEING_GUESSES = 3  # which lead to the same z and end the search
+AGREEING_GUESSES_IF_DENSE = 5
+DENSE_SUPPORT = 0.25  # non-zeros per measurement
 LOUD_NOISE = 0.2  # norm of the noise in units of |y|, above which sampling moves freely between states
 SMALL_NOISE = 0.03  # the same, below which an exact solution is looked for around the best state
-NEGLIGIBLE_NOISE = 4.0  # sigma^2 in units of the least that covariances can be computed with
-OVERWHELMING_GAIN, OVERWHELMING_GAIN_PER_MEASUREMENT = 32.0, 0.75  # in log evidence, over the same
-NOISE_SIZES, BLOCKS_PER_SIZE = 5, 8  # that are averaged over where y leaves the size of the noise open
-CERTAIN_RISE, CERTAIN_RISE_PER_MEASUREMENT = 14.0, 0.28  # evidence of noise: exact signals rarely have 12
-CLEAR = 10.0  # gain in log evidence over pure noise, and over a dense x, that is no chance
+NEGLIGIBLE_NOISE = 4.0  # sigma^2 in units of the least with which covariances can be computed
+OVERWHELMING_GAIN = 32.0  # in log evidence, over pure noise and over a dense x
+OVERWHELMING_GAIN_PER_MEASUREMENT = 0.75
+NOISE_SIZES_AVERAGED = 5  # where y does not determine the size of the noise
+BLOCKS_PER_SIZE = 8
+CERTAIN_RISE = 14.0  # in log evidence of noise: exact signals rarely have 12
+CERTAIN_RISE_PER_MEASUREMENT = 0.28
+CLEAR_GAIN = 10.0  # in log evidence, over pure noise and over a dense x, that chance rarely gives
 
 
 class Climbs:
@@ -60,7 +66,9 @@ class Climbs:
     def agree(self) -> bool:
         """Whether a few guesses led to the same sparse state, so that others are not needed."""
         k, m = int(np.count_nonzero(self.states[0].z)), len(self.model.y)
-        return k <= m / 2 and self.agreeing >= (AGREEING if k <= DENSE * m else AGREEING_IF_DENSE)
+        return k <= m / 2 and self.agreeing >= (
+            AGREEING_GUESSES if k <= DENSE_SUPPORT * m else AGREEING_GUESSES_IF_DENSE
+        )
 
     @property
     def gain(self) -> float:
@@ -75,7 +83,7 @@ class Climbs:
     @property
     def is_misled(self) -> bool:
         """Whether a dense x explains y far better than the best state, though there is little noise: it is wrong."""
-        return self.gain < -CLEAR and not self.noise_is_loud
+        return self.gain < -CLEAR_GAIN and not self.noise_is_loud
 
     @property
     def sigma(self) -> float:
@@ -100,7 +108,11 @@ class Climbs:
     @functools.cached_property
     def noise_sizes(self) -> NoiseSizes | None:
         """How probable each size of the noise is, over all supports; None where the system is too large to tell."""
-        return weigh_noise_sizes(self.problem) if self.problem.m * self.problem.n < SMALL else None
+        return (
+            weigh_noise_sizes(self.problem)
+            if self.problem.m * self.problem.n < LARGEST_SYSTEM_FOR_FRESH_CHAINS
+            else None
+        )
 
     @property
     def rise(self) -> float:
@@ -117,22 +129,25 @@ class Climbs:
         """The mean of x in the best state."""
         return self.states[0].x * self.model.unit
 
-    def estimate(self, rng: np.random.Generator, *, blocks: int = BLOCKS, fresh_chains: int = 0) -> Estimate:
+    def estimate(self, rng: np.random.Generator, *, blocks: int = BLOCKS_IF_CLEAR, fresh_chains: int = 0) -> Estimate:
         """Return the average over the best states, each sampled from, and over chains that start afresh.
 
         A chain rarely leaves the size of the noise that it started with: where y does not say which is right, several
         chains hedge.
         """
         model, best = self.model, self.states[0]
-        near = [state for state in self.states if state.score > best.score - OPEN] or [best]
-        fresh = [model.cool(best, rng) for _ in range(fresh_chains if self.problem.m * self.problem.n < SMALL else 0)]
+        near = [state for state in self.states if state.score > best.score - LARGEST_LAG_IN_EVIDENCE] or [best]
+        fresh = [
+            model.cool(best, rng)
+            for _ in range(fresh_chains if self.problem.m * self.problem.n < LARGEST_SYSTEM_FOR_FRESH_CHAINS else 0)
+        ]
         chains = [(state, max(blocks // len(near), 1)) for state in near]
         chains += [(state, BLOCKS_PER_FRESH_CHAIN) for state in fresh if math.isfinite(state.evidence)]
         total, best_score = PosteriorMoments.zeros(self.problem.n), max(state.score for state, _ in chains)
-        shares = np.array([math.exp((state.score - best_score) / TEMPERING) for state, _ in chains])
+        shares = np.array([math.exp((state.score - best_score) / WEIGHT_TEMPERATURE) for state, _ in chains])
         for (state, length), share in zip(chains, shares / shares.sum(), strict=True):
             total.add(model.average(state, rng, length), share)
-        return _conclude(self.problem, model, total, is_clear=self.gain > CLEAR)
+        return _conclude(self.problem, model, total, is_clear=self.gain > CLEAR_GAIN)
 
     def estimate_over_noise_sizes(self, rng: np.random.Generator) -> Estimate | None:
         """Return the average over several sizes of the noise, each as if it were known, by their posterior.
@@ -146,24 +161,24 @@ class Climbs:
             sparse = np.where(best.z > 0, self.best_x, 0.0)
             sizes = sizes.with_solutions_from(problem, sparse, best.noise * problem.m)
         total = PosteriorMoments.zeros(problem.n)
-        for variance, mean in sizes.quantiles(NOISE_SIZES):
+        for variance, mean in sizes.quantiles(NOISE_SIZES_AVERAGED):
             known = replace(self.model, noise=variance / problem.m)
             first = known.climb(mean / known.unit, alike=best.is_alike)
-            total.add(known.average(first, rng, BLOCKS_PER_SIZE), 1 / NOISE_SIZES)
-        return _conclude(problem, self.model, total, is_clear=self.gain > CLEAR)
+            total.add(known.average(first, rng, BLOCKS_PER_SIZE), 1 / NOISE_SIZES_AVERAGED)
+        return _conclude(problem, self.model, total, is_clear=self.gain > CLEAR_GAIN)
 
 
 def _highest(states: list[State]) -> list[State]:
     """Return the different states of the highest evidence, the best first."""
     finite = [state for state in states if math.isfinite(state.evidence)] or states[:1]
     best = {state.z.tobytes(): state for state in sorted(finite, key=lambda state: state.score)}
-    return sorted(best.values(), key=lambda state: -state.score)[:CHAINS]
+    return sorted(best.values(), key=lambda state: -state.score)[:MOST_CHAINS]
 
 
 def _conclude(problem: Problem, model: Model, total: PosteriorMoments, *, is_clear: bool) -> Estimate:
     """Return the estimate from the moments."""
     inclusion = np.clip(total.inclusion, 0.0, 1.0)
-    x = np.where(inclusion < DOUBTFUL, 0.0, total.x)
+    x = np.where(inclusion < LEAST_INCLUSION, 0.0, total.x)
     # E (x_i - estimate)^2 given x_i != 0; the least is what sigma alone does to a coefficient of a column of length 1
     share = np.maximum(inclusion, 1e-12)
     square = np.maximum(total.square / share - 2 * x * total.x / share + x**2, 0.0)

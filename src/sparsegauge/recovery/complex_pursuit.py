@@ -17,7 +17,7 @@ from .._arrays import Array, Indices
 from .._compiled.kernel_tolerances import SMALLEST_SQUARE
 from . import dependence
 from .explanation import is_coincidence
-from .plain_solutions import NONZEROS_PER_EQUATION, STEPS_PER_COLUMN, Pursued, are_too_many, is_doubtful
+from .plain_solutions import MOST_NONZEROS_PER_EQUATION, STEPS_PER_COLUMN, Pursued, are_too_many, is_doubtful
 from .problem import Problem
 from .tolerances import CLEAR_SQUARE, EXACT, HIDDEN, NEGLIGIBLE, SMALLEST_SQUARED_RESIDUAL
 from .uniqueness import MANY_COLUMNS, ROUNDING, greedy_relation, is_special, work_for_relations
@@ -25,7 +25,7 @@ from .uniqueness import MANY_COLUMNS, ROUNDING, greedy_relation, is_special, wor
 
 def pursue_complex(problem: Problem) -> Pursued | None:
     """Return an exact solution of a complex system with few non-zeros, if a greedy choice of columns finds one."""
-    chosen = choose_columns(problem.matrix(), problem.y, max(int(NONZEROS_PER_EQUATION * problem.m), 1))
+    chosen = choose_columns(problem.matrix(), problem.y, max(int(MOST_NONZEROS_PER_EQUATION * problem.m), 1))
     if chosen is None or are_too_many(problem, chosen):
         return None
     fit = _fit(problem, chosen)

@@ -21,7 +21,8 @@ from .quality import psnr, relative_error, snr
 from .result import Recovery
 from .solver import Solver
 
-ECG_KEPT, IMAGE_KEPT = 0.25, 0.3  # measurements a sample
+ECG_SUMS_PER_SAMPLE = 0.25
+IMAGE_SUMS_PER_SAMPLE = 0.3
 WAVELET = "db4"
 WHITE = 255.0
 
@@ -76,7 +77,7 @@ def random_sums(truth: Array, kept: float, transform: Any, rng: Any = 0) -> Sums
 
 def ecg_sums(rng: Any = 0) -> Sums:
     """Measure 1,024 samples of an electrocardiogram by 256 random sums."""
-    return random_sums(demo("ecg"), ECG_KEPT, WAVELET, rng)
+    return random_sums(demo("ecg"), ECG_SUMS_PER_SAMPLE, WAVELET, rng)
 
 
 def ecg(rng: Any = 0) -> Demonstration:
@@ -88,7 +89,7 @@ def ecg(rng: Any = 0) -> Demonstration:
 
 def image(rng: Any = 0) -> Demonstration:
     """Recover a photograph of 512 x 512 pixels from 30 % as many sums."""
-    return recover_picture("image", demo("camera"), IMAGE_KEPT, rng)
+    return recover_picture("image", demo("camera"), IMAGE_SUMS_PER_SAMPLE, rng)
 
 
 def recover_picture(name: str, truth: Array, kept_share: float, rng: Any = 0) -> Demonstration:

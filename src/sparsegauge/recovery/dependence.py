@@ -22,22 +22,24 @@ from .._compiled import recover as kernels
 from .._compiled.kernel_tolerances import IN_KERNEL
 from .tolerances import DEPENDENT_ANGLE, DEPENDENT_PROJECTION, DEPENDENT_RESIDUAL
 
-SLACK = 30.0  # what a random projection may shorten
-FEW_ROWS = 24  # rows of A are mixed at random to so few, for candidates
-BLOCK = 1 << 20  # inner products held at a time
-MOST_ROWS, MOST_STEPS = 96, 12  # of the greedy search; rows are mixed likewise
-MEASURED = 3  # sets whose relations are measured, at most
-RARE = 1e-4  # how often chance leaves so little at any step
-WORK = 1e7  # operations of a greedy search, where that is more than one start per column takes
-OVERHEAD = 20  # operations per column and step, beside one per row
-UNEVEN = 4.5  # deviations that Gaussian columns hardly have in their lengths, and sums and means of others do
+PROJECTION_SLACK = 30.0  # by how much a random projection may shorten a vector
+CANDIDATE_ROWS = 24  # the rows of A are mixed at random to this number, to find candidates
+PRODUCTS_PER_BLOCK = 1 << 20  # inner products in memory at a time
+MOST_GREEDY_ROWS = 96  # the greedy search mixes the rows to this number
+MOST_GREEDY_STEPS = 12
+MOST_SETS_MEASURED = 3  # of those that may be dependent
+RARE_CHANCE = 1e-4  # probability that a generic matrix leaves so little at any step
+GREEDY_WORK = 1e7  # operations of a greedy search, where one start per column takes fewer
+STEP_OVERHEAD = 20  # operations per column and step, besides one per row
+UNEVEN_DEVIATIONS = 4.5  # lengths of Gaussian columns rarely deviate so far, those of sums and means of columns do
 LEAST_UNEVEN = 0.5
-MORE_WORK = 10  # times as much where there are such columns
-BITS, GROWTH = 40, 4.0  # of an equation that rounding leaves intact; of the scale per stage
-EQUATIONS = 0.124  # per unknown that no equation eliminates
+WORK_FACTOR_IF_UNEVEN = 10
+BITS_PER_EQUATION = 40  # that rounding leaves intact
+SCALE_GROWTH = 4.0  # per stage
+EQUATIONS_PER_UNKNOWN = 0.124  # that no equation eliminates
 LARGEST_LATTICE = 120
-VISITS = 10  # per squared dimension
-MOST_BITS = 20  # a coincidence has a probability of 2^-20
+VISITS_PER_SQUARED_DIMENSION = 10
+BITS_BEYOND_COINCIDENCE = 20  # a coincidence has a probability of 2^-20
 
 
 class Relation(NamedTuple):
@@ -66,7 +68,7 @@ def dependent_pair(D: NDArray[Any], limit: float) -> Relation:
     lengths = np.linalg.norm(D, axis=0)
     C = D / lengths
     near = 1 - max(limit / float(np.median(lengths)), DEPENDENT_ANGLE) ** 2
-    rows = max(1, BLOCK // C.shape[1])
+    rows = max(1, PRODUCTS_PER_BLOCK // C.shape[1])
     for start in range(0, C.shape[1] if len(C) > 1 else 0, rows):
         cosines = np.abs(C[:, start : start + rows].conj().T @ C[:, start:])
         for i, j in np.argwhere(np.triu(cosines > near, 1)):
@@ -80,12 +82,12 @@ def dependent_triple(D: NDArray[Any], limit: float) -> Relation:
     """Return three columns of which one is within `limit` of the plane of the others, if there are such."""
     lengths = np.linalg.norm(D, axis=0)
     relative = limit / float(np.median(lengths))
-    C = _mixed(D, FEW_ROWS)
+    C = _mixed(D, CANDIDATE_ROWS)
     C = C / np.linalg.norm(C, axis=0)
-    for i, j, k in _planes(C, SLACK * max(relative, DEPENDENT_PROJECTION)) if len(C) > 2 else ():
+    for i, j, k in _planes(C, PROJECTION_SLACK * max(relative, DEPENDENT_PROJECTION)) if len(C) > 2 else ():
         a, b, c = (np.einsum("ij,ij->j", C[:, s].conj(), C[:, t]) for s, t in ((i, j), (j, k), (k, i)))
         squares = 1 - np.abs(a) ** 2 - np.abs(b) ** 2 - np.abs(c) ** 2 + 2 * (a * b * c).real
-        for place in np.flatnonzero(squares <= SLACK * max(relative, DEPENDENT_ANGLE) ** 2):
+        for place in np.flatnonzero(squares <= PROJECTION_SLACK * max(relative, DEPENDENT_ANGLE) ** 2):
             triple = measured(D, np.array([i[place], j[place], k[place]]))
             if triple.hides(limit):
                 return triple
@@ -106,7 +108,7 @@ def _planes(C: NDArray[Any], near: float) -> Iterator[tuple[Indices, Indices, In
     direction /= np.linalg.norm(direction)
     forms = np.cross(shadow, one)
     forms /= np.linalg.norm(forms, axis=1)[:, None]
-    rows = max(1, BLOCK // n)
+    rows = max(1, PRODUCTS_PER_BLOCK // n)
     for start in range(0, n, rows):
         some, form = shadow[start : start + rows], forms[start : start + rows]
         p, q = form @ shadow.T, np.cross(some, form.conj()) @ shadow.T
@@ -132,7 +134,7 @@ def _mixed(A: NDArray[Any], rows: int) -> NDArray[Any]:
 def has_uneven_columns(A: NDArray[Any], rank: int) -> bool:
     """Return whether a column is much longer or shorter than most, as sums and means of others are."""
     lengths = np.linalg.norm(A, axis=0)
-    ratio = 1 + max(UNEVEN / math.sqrt(2 * rank), LEAST_UNEVEN)
+    ratio = 1 + max(UNEVEN_DEVIATIONS / math.sqrt(2 * rank), LEAST_UNEVEN)
     middle = float(np.median(lengths))
     return bool(lengths.max() > ratio * middle or lengths.min() * ratio**1.5 < middle)
 
@@ -140,8 +142,8 @@ def has_uneven_columns(A: NDArray[Any], rank: int) -> bool:
 def greedy_relation(
     B: NDArray[Any],
     A: NDArray[Any],
-    work: float = WORK,
-    most_steps: int = MOST_STEPS,
+    work: float = GREEDY_WORK,
+    most_steps: int = MOST_GREEDY_STEPS,
     targets: Indices | None = None,
 ) -> Relation:
     """Return the shortest relation that orthogonal least squares finds among the columns of B, measured in A.
@@ -150,14 +152,14 @@ def greedy_relation(
     by whichever column leaves the least residual, step by step. Small systems are worth several first and second
     columns.
     """
-    B = _mixed(B, MOST_ROWS)
+    B = _mixed(B, MOST_GREEDY_ROWS)
     lengths, n = np.linalg.norm(B, axis=0), B.shape[1]
     steps = min(most_steps, len(B) - 2, n - 2)
     if steps < 1 or lengths.min() == 0:
         return Relation()
-    starts = int(max(work / ((len(B) + OVERHEAD) * n * n * steps), 1))
+    starts = int(max(work / ((len(B) + STEP_OVERHEAD) * n * n * steps), 1))
     branches = min(starts, n - 1), min(max(starts // (n - 1), 1), n - 2)
-    block = max(1, BLOCK // (math.prod(branches) * n))
+    block = max(1, PRODUCTS_PER_BLOCK // (math.prod(branches) * n))
     found = Relation()
     targets = np.arange(n) if targets is None else targets
     for first in range(0, len(targets), block):
@@ -200,10 +202,10 @@ class Greedy:
         for step in range(1, steps + 1):
             self._project(self.basis[:, : step - 1], step)
             residuals = _lengths(self.left)
-            rare = (residuals / before) ** (len(self.columns[0]) - step) * trials <= RARE
+            rare = (residuals / before) ** (len(self.columns[0]) - step) * trials <= RARE_CHANCE
             if rare.any():
                 places = np.flatnonzero(rare & (residuals <= DEPENDENT_RESIDUAL))
-                yield from self.chosen[places[np.argsort(residuals[places])[:MEASURED]]]
+                yield from self.chosen[places[np.argsort(residuals[places])[:MOST_SETS_MEASURED]]]
                 if len(places):
                     return
             if step < steps:
@@ -255,7 +257,7 @@ def can_reduce(B: NDArray[Any], largest: int = LARGEST_LATTICE) -> bool:
 
 
 def _equations(rank: int, n: int) -> int:
-    return min(max(2, math.ceil(EQUATIONS * (n - rank))), rank)
+    return min(max(2, math.ceil(EQUATIONS_PER_UNKNOWN * (n - rank))), rank)
 
 
 def whole_relation(B: NDArray[Any], A: NDArray[Any], first: Indices) -> Relation:
@@ -304,17 +306,25 @@ def _relation_among(B: NDArray[Any], A: NDArray[Any], columns: Indices) -> Relat
 def _short_vectors(F: Array) -> Iterator[Array]:
     """Yield whole numbers z with F z near 0 that are no coincidence."""
     m, n = F.shape
-    V, room, scale, visits = np.hstack([np.eye(n), np.zeros((n, m))]), kernels.LatticeRoom(m, n), 1.0, VISITS * n * n
-    for _ in range(int(BITS / math.log2(GROWTH))):
-        scale *= GROWTH
+    V, room, scale, visits = (
+        np.hstack([np.eye(n), np.zeros((n, m))]),
+        kernels.LatticeRoom(m, n),
+        1.0,
+        VISITS_PER_SQUARED_DIMENSION * n * n,
+    )
+    for _ in range(int(BITS_PER_EQUATION / math.log2(SCALE_GROWTH))):
+        scale *= SCALE_GROWTH
         V[:, n:] = scale * (V[:, :n] @ F.T)
         visits = kernels.reduce_basis(V, visits, room)
         squares, images = np.sum(V[:, :n] ** 2, axis=1), np.sum(V[:, n:] ** 2, axis=1)
         best = int(np.argmin(images / squares))
         z = V[best, :n].copy()
-        told = m * min(BITS, -math.log2(max(float(np.linalg.norm(F @ z)) / math.sqrt(squares[best]), 2.0**-BITS)))
+        told = m * min(
+            BITS_PER_EQUATION,
+            -math.log2(max(float(np.linalg.norm(F @ z)) / math.sqrt(squares[best]), 2.0**-BITS_PER_EQUATION)),
+        )
         taken = n * math.log2(2 * float(np.abs(z).max()) + 1)
-        if images[best] < IN_KERNEL * squares[best] and told > taken + MOST_BITS:
+        if images[best] < IN_KERNEL * squares[best] and told > taken + BITS_BEYOND_COINCIDENCE:
             yield z
             return
         if visits < 0:

@@ -40,7 +40,7 @@ from .._compiled import wells
 from .problem import Problem
 from .projection import damped_dual
 
-SNUG = 0.85  # of the noise bound: about the residual that is to be expected
+SHARE_OF_NOISE_BOUND = 0.85  # at which descents aim: about the residual that is to be expected
 
 
 class WellOptions(NamedTuple):
@@ -100,7 +100,7 @@ class _Noisy:
     """|A x - y| <= noise, compiled."""
 
     def __init__(self, problem: Problem, options: WellOptions, jitter: Array) -> None:
-        self.y, self.radius = problem.y, SNUG * problem.tolerance()
+        self.y, self.radius = problem.y, SHARE_OF_NOISE_BOUND * problem.tolerance()
         self.x, self.damping = problem.start(), 1.0
         self.shared = kernels.DescentRoom(problem.matrix()), kernels.SlopesRoom(problem.n)
         self.wells, self.jitter = kernels.Wells(*options), jitter
@@ -162,5 +162,5 @@ class _General:
         if exact:
             dual = vectors @ (left / np.maximum(values, np.finfo(float).eps * values[-1]))
         else:
-            dual = vectors @ damped_dual(np.maximum(values, 0.0), left, SNUG * problem.tolerance())
+            dual = vectors @ damped_dual(np.maximum(values, 0.0), left, SHARE_OF_NOISE_BOUND * problem.tolerance())
         return np.asarray(target + (A.conj().T @ dual) / weight)

@@ -22,12 +22,12 @@ from .._arrays import Array, Indices
 from .._compiled import recover as kernels
 from . import dependence
 from .complex_pursuit import pursue_complex
-from .dependence import SLACK
+from .dependence import PROJECTION_SLACK
 from .exact_search import is_within_bounds
 from .explanation import is_coincidence
 from .plain_solutions import (
     MOST_GRAM_COLUMNS,
-    NONZEROS_PER_EQUATION,
+    MOST_NONZEROS_PER_EQUATION,
     STEPS_PER_COLUMN,
     Pursued,
     are_too_many,
@@ -40,12 +40,12 @@ from .tolerances import CLEAR_SQUARE, DEPENDENT_PROJECTION, EXACT, HIDDEN, NEGLI
 from .uniqueness import MANY_COLUMNS, ROUNDING, doubt_of_structure, greedy_relation, is_special, work_for_relations
 
 SKETCHES = 9  # three groups of three coordinates, see `_compiled/coplanar.py`
-THRESHOLD = 1.4  # of message passing, in units of the noise that it sees
+THRESHOLD_IN_NOISE = 1.4  # in units of the noise that message passing sees
 PASSES = 80
-SMALLEST_NOISE = 1e-5  # of message passing, in units of the rms of y, at which the support is read off
-ABOVE_NOISE = 6.0  # coefficients, in units of that noise, which belong to the support
-SLOWEST_GAIN = 0.5 / STEPS_PER_COLUMN  # per step, on average: half of what one of so many equal terms explains
-STALLED = 0.98  # of the noise after ten passes: more is no progress
+SMALLEST_PASSED_NOISE = 1e-5  # in units of the rms of y: the support is read off there
+SUPPORT_IN_NOISE = 6.0  # coefficients above so many units of that noise belong to the support
+SLOWEST_GAIN = 0.5 / STEPS_PER_COLUMN  # average per step: half of what one of equal terms explains
+STALLED_RATIO = 0.98  # of the noise after and before ten passes
 PASSES_PER_LOOK = 10
 
 
@@ -171,7 +171,7 @@ class Pursuit:
     def __init__(self, dictionary: Dictionary, problem: Problem) -> None:
         self.dictionary, self.problem = dictionary, problem
         self.along = dictionary.along(problem.y)
-        self.most = max(int(NONZEROS_PER_EQUATION * problem.m), 1)
+        self.most = max(int(MOST_NONZEROS_PER_EQUATION * problem.m), 1)
         self.steps = 0
 
     def search(self) -> int | None:
@@ -195,15 +195,15 @@ class Pursuit:
         x, z, before = np.zeros(self.problem.n), y.copy(), math.inf
         for self.steps in range(1, PASSES + 1):
             noise = float(np.linalg.norm(z)) / math.sqrt(m)
-            if not noise < before * STALLED and self.steps % PASSES_PER_LOOK == 0:
+            if not noise < before * STALLED_RATIO and self.steps % PASSES_PER_LOOK == 0:
                 return None
-            if noise <= SMALLEST_NOISE * self.problem.scale / math.sqrt(m):
+            if noise <= SMALLEST_PASSED_NOISE * self.problem.scale / math.sqrt(m):
                 break
             before = noise if self.steps % PASSES_PER_LOOK == 0 else before
             r = x + dictionary.along(z)
-            x = np.sign(r) * np.maximum(np.abs(r) - THRESHOLD * noise, 0.0)
+            x = np.sign(r) * np.maximum(np.abs(r) - THRESHOLD_IN_NOISE * noise, 0.0)
             z = y - dictionary.combine(x) + z * (np.count_nonzero(x) / m)
-        support = np.flatnonzero(np.abs(x) > ABOVE_NOISE * noise)
+        support = np.flatnonzero(np.abs(x) > SUPPORT_IN_NOISE * noise)
         return support[np.argsort(-np.abs(x[support]))] if 0 < len(support) <= self.most else None
 
     def _fit(self, support: Indices) -> int | None:
@@ -261,7 +261,7 @@ class Pursuit:
 
     def _seem_dependent(self, outside: Indices, relative: float) -> bool:
         """Return whether two or three columns outside the support may depend on each other and on it."""
-        near = SLACK * max(relative, DEPENDENT_PROJECTION)
+        near = PROJECTION_SLACK * max(relative, DEPENDENT_PROJECTION)
         room = kernels.CoplanarRoom(len(outside), SKETCHES)
         return bool(kernels.find_dependent(self.room.sketch, outside, near, near, room))
 

@@ -24,9 +24,11 @@ from .status import Status
 from .tolerances import NARROWEST_SITE, THINNEST_SLAB
 
 SLABS = ("two-gaussians", "exponential", "bernoulli-gauss")
-CHECK_EVERY = 5  # sweeps between two looks at the support
-FADING = 0.9  # what a sweep leaves of the random log-odds: they choose where to start, not where to end
-FIRST_NOISE, NOISE_FACTOR, LAST_NOISE = 1e-2, 0.8, 1e-8  # variance assumed for noise-free measurements
+SWEEPS_BETWEEN_CHECKS = 5  # of the support
+BIAS_FADING = 0.9  # factor per sweep on the random log-odds: they choose where to start, not where to end
+FIRST_NOISE = 1e-2  # variance assumed for noise-free measurements
+NOISE_FACTOR = 0.8  # per sweep
+LAST_NOISE = 1e-8
 
 
 class ScaledEquations(NamedTuple):
@@ -117,13 +119,13 @@ class EP(Solver):
             if problem.noise == 0:
                 exact = exact_fit(problem, sweep.likeliest(problem.reduced.rank - 1), 1)
             if exact is not None:
-                yield Iterate(exact, steps=CHECK_EVERY, status=Status.CONVERGED)
+                yield Iterate(exact, steps=SWEEPS_BETWEEN_CHECKS, status=Status.CONVERGED)
                 return
             if not sweep.ended:
-                yield Iterate(sweep.x, steps=CHECK_EVERY)
+                yield Iterate(sweep.x, steps=SWEEPS_BETWEEN_CHECKS)
                 continue
             status = Status.CONVERGED if sweep.converged else Status.ITERATION_LIMIT
-            yield Iterate(sweep.x, CHECK_EVERY, status=status, sparsity=float(gds(sweep.x, 2.0, zero=0.0)))
+            yield Iterate(sweep.x, SWEEPS_BETWEEN_CHECKS, status=status, sparsity=float(gds(sweep.x, 2.0, zero=0.0)))
 
     def postprocess(self, problem: Problem, x: NDArray[Any]) -> NDArray[Any]:
         """Return the nearest x that explains y."""
@@ -139,8 +141,8 @@ class EP(Solver):
 
     def _run(self, scaled: ScaledEquations, slab: str, bias: Array) -> Iterator[Sweep]:
         work, state, sites = self.start(scaled, slab, bias)
-        for done in range(CHECK_EVERY, self.sweeps + CHECK_EVERY, CHECK_EVERY):
-            change = _compiled.recover.propagate(work, CHECK_EVERY)
+        for done in range(SWEEPS_BETWEEN_CHECKS, self.sweeps + SWEEPS_BETWEEN_CHECKS, SWEEPS_BETWEEN_CHECKS):
+            change = _compiled.recover.propagate(work, SWEEPS_BETWEEN_CHECKS)
             converged = bool(change < self.tolerance and state[1] <= state[2])
             ended = converged or done >= self.sweeps
             yield Sweep(sites[2] * scaled.unit, sites[3].copy(), done, ended, converged)
@@ -156,7 +158,7 @@ class EP(Solver):
         noise = (FIRST_NOISE, LAST_NOISE, NOISE_FACTOR) if scaled.noise == 0 else (scaled.noise, scaled.noise, 1.0)
         state = np.array([rho, *noise])
         widest = float(n)  # no x_i^2 exceeds n mean squares
-        settings = np.array([self.damping, self.em_rate, THINNEST_SLAB, NARROWEST_SITE, widest, FADING])
+        settings = np.array([self.damping, self.em_rate, THINNEST_SLAB, NARROWEST_SITE, widest, BIAS_FADING])
         sites = np.zeros((4, n))
         sites[0] = 1.0
         known = scaled.low == scaled.high

@@ -11,9 +11,9 @@ of A x = A x0 that is a multiple of a whole-number vector is x0. (Whole-number v
 not parallel to x0, A (t z - x0) = 0 for some t says that A z and A x0 are parallel, which has probability zero.) It
 gives no `certified`, which stands for sparsity alone; `certificate_reason` tells of it.
 
-Each equation that is known to b bits tells b bits, and each unknown takes a few: `BITS` and `BITS_AN_UNKNOWN`.
-Equations beyond what is needed eliminate as many unknowns, the likeliest non-zeros, whose values need not be whole
-then: that makes the lattice small, and its reduction a matter of milliseconds.
+An equation whose digits are known to b bits gives b bits of information (`BITS_PER_EQUATION`), and each unknown needs
+a few (`BITS_PER_UNKNOWN`). Every further equation eliminates one unknown, the likeliest non-zeros first, whose values
+need not be whole then: that makes the lattice small, and its reduction a matter of milliseconds.
 """
 
 from __future__ import annotations
@@ -27,12 +27,12 @@ from .._compiled import recover as kernels
 from .problem import Problem
 from .tolerances import EXACT
 
-BITS = 40  # of an equation that rounding leaves intact
-BITS_AN_UNKNOWN = 3.5  # that set the vector looked for apart from all others
-LARGEST = 110  # the dimension of a lattice
+BITS_PER_EQUATION = 40  # that rounding leaves intact
+BITS_PER_UNKNOWN = 3.5  # that distinguish the vector from all others
+LARGEST_LATTICE = 110  # dimension
 GROWTH = 4.0
 VISITS = 60_000
-MOST_BITS = 64  # a coincidence has a probability of 2^-64
+BITS_BEYOND_COINCIDENCE = 64  # a coincidence has a probability of 2^-64
 
 
 def whole_multiples(problem: Problem, likely: Array) -> Array | None:
@@ -45,15 +45,15 @@ def whole_multiples(problem: Problem, likely: Array) -> Array | None:
     if rank < 3:
         return None
     order = np.argsort(-likely)
-    kept = min(n, rank - 1 + int(LARGEST * (1 - BITS_AN_UNKNOWN / BITS)))
-    free = int((BITS * (rank - 1) - BITS_AN_UNKNOWN * kept) / (BITS - BITS_AN_UNKNOWN))
+    kept = min(n, rank - 1 + int(LARGEST_LATTICE * (1 - BITS_PER_UNKNOWN / BITS_PER_EQUATION)))
+    free = int((BITS_PER_EQUATION * (rank - 1) - BITS_PER_UNKNOWN * kept) / (BITS_PER_EQUATION - BITS_PER_UNKNOWN))
     free = min(max(free, 0), rank - 2)
     any_value, whole = order[:free], order[free:kept]
     Q = np.linalg.qr(np.column_stack([b, B[:, any_value]]), mode="complete")[0][:, free + 1 :]
     F = np.ascontiguousarray(Q.T @ B[:, whole])
     z = np.zeros(len(whole))
     room = kernels.LatticeRoom(*F.shape)
-    if not kernels.kernel_vector(F, GROWTH, int(BITS / math.log2(GROWTH)), VISITS, room, z):
+    if not kernels.kernel_vector(F, GROWTH, int(BITS_PER_EQUATION / math.log2(GROWTH)), VISITS, room, z):
         return None
     fit = np.linalg.lstsq(np.column_stack([B[:, any_value], B[:, whole] @ z]), b, rcond=None)[0]
     x = np.zeros(n)
@@ -78,6 +78,6 @@ def as_whole(problem: Problem, x: Array) -> Array | None:
     t = float(image @ b / (image @ image))
     told = (len(b) - 1) * -math.log2(EXACT)
     taken = problem.n * math.log2(2 * np.abs(z).max() + 1)
-    if taken + MOST_BITS > told or np.linalg.norm(t * image - b) > EXACT * np.linalg.norm(b):
+    if taken + BITS_BEYOND_COINCIDENCE > told or np.linalg.norm(t * image - b) > EXACT * np.linalg.norm(b):
         return None
     return np.asarray(t * z)

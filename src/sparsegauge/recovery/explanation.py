@@ -25,7 +25,7 @@ from .problem import Problem
 from .projection import fitted
 from .tolerances import EXACT
 
-SPARE = 3  # measurements beyond the non-zeros, at least: fewer tell nothing of the noise
+LEAST_SPARE_MEASUREMENTS = 3  # beyond the non-zeros: fewer do not determine the noise
 LARGEST_CLEAR_RESIDUAL = 0.03  # relative to r_0; part of an exact sparse signal often leaves 0.06 of it
 
 
@@ -73,7 +73,7 @@ class Explanation:
     @classmethod
     def of(cls, problem: Problem, guess: NDArray[Any]) -> Explanation:
         """Choose among the fits on the largest coefficients of a guess; A is written out."""
-        most = problem.reduced.rank - SPARE
+        most = problem.reduced.rank - LEAST_SPARE_MEASUREMENTS
         if most < 1:
             return cls(guess, -float(gds(guess, 2, zero=1.0)), math.nan, False)
         fits = Nested.of(problem, guess, most)

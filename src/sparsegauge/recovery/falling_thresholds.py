@@ -24,12 +24,13 @@ from .quadratic import Quadratic, Vector
 from .shrinkage import neighbours
 from .tolerances import EXACT
 
-STEPS = 240  # of the fall
-FIRST, LAST = 0.1, 3e-5  # t in units of the largest coefficient of A^H y / |A|^2
+STEPS_OF_FALL = 240
+FIRST_THRESHOLD = 0.1  # in units of the largest coefficient of A^H y / |A|^2
+LAST_THRESHOLD = 3e-5  # in the same unit
 MOMENTUM = 0.7
-MEASURED_EVERY = 8  # steps between looks at what is held out
-AVERAGED = 16  # answers at the last t whose mean is taken
-OF_NEIGHBOURS = 0.5  # part of the neighbours in what a threshold is compared with
+STEPS_BETWEEN_LOOKS = 8  # at the held-out measurements
+ANSWERS_AVERAGED = 16  # at the last t
+SHARE_OF_NEIGHBOURS = 0.5  # in the magnitude that is compared with the threshold
 
 
 class Denoiser(Protocol):
@@ -56,7 +57,7 @@ class NeighbourThresholds:
         """Return x lowered by t where its neighbours are like it."""
         magnitudes = np.abs(x)
         beside = neighbours(magnitudes / t)[0] * t
-        compared = (1 - OF_NEIGHBOURS) * magnitudes + OF_NEIGHBOURS * beside
+        compared = (1 - SHARE_OF_NEIGHBOURS) * magnitudes + SHARE_OF_NEIGHBOURS * beside
         return np.asarray(x * np.maximum(1 - t * self.factors / np.maximum(compared, np.finfo(float).tiny), 0.0))
 
 
@@ -72,17 +73,17 @@ class Fall(NamedTuple):
 def try_fall(quadratic: Quadratic, kind: Callable[[], Denoiser]) -> Generator[Vector, None, Fall]:
     """Yield the steps of a whole fall; return how far it should go."""
     best = Fall(math.inf, kind, 1, has_settled=False)
-    for step, x in enumerate(_fall(quadratic, kind, STEPS), 1):
+    for step, x in enumerate(_fall(quadratic, kind, STEPS_OF_FALL), 1):
         yield x
-        if step % MEASURED_EVERY == 0 and (error := quadratic.held_out_error(x)) < best.error:
-            best = Fall(error, kind, step, has_settled=step < STEPS)
+        if step % STEPS_BETWEEN_LOOKS == 0 and (error := quadratic.held_out_error(x)) < best.error:
+            best = Fall(error, kind, step, has_settled=step < STEPS_OF_FALL)
     return best
 
 
 def repeat_fall(quadratic: Quadratic, chosen: Fall) -> Generator[Vector, None, Vector]:
     """Yield the steps of a fall with all measurements; return the mean of the last."""
     total, count = np.zeros(1), 0
-    for step, x in enumerate(_fall(quadratic.with_all(), chosen.kind, chosen.steps + AVERAGED)):
+    for step, x in enumerate(_fall(quadratic.with_all(), chosen.kind, chosen.steps + ANSWERS_AVERAGED)):
         if step >= chosen.steps:
             total, count = total + x, count + 1
         yield x
@@ -90,11 +91,11 @@ def repeat_fall(quadratic: Quadratic, chosen: Fall) -> Generator[Vector, None, V
 
 
 def _fall(quadratic: Quadratic, kind: Callable[[], Denoiser], steps: int) -> Iterator[Vector]:
-    """Yield iterates while t falls; beyond `STEPS`, or at the end of fewer, t stays."""
+    """Yield iterates while t falls; beyond `STEPS_OF_FALL`, or at the end of fewer, t stays."""
     denoise = kind()
     x: Any = quadratic.adjoint(quadratic.y * quadratic.kept) / quadratic.size
     largest = max(denoise.largest(x), EXACT * float(np.max(np.abs(x))))
-    levels = largest * np.geomspace(FIRST, LAST, STEPS)
+    levels = largest * np.geomspace(FIRST_THRESHOLD, LAST_THRESHOLD, STEPS_OF_FALL)
     z = x
     for step in range(steps):
         new = denoise(z + quadratic.pull(z), float(levels[min(step, len(levels) - 1)]))

@@ -34,9 +34,12 @@ from .status import Status
 from .tolerances import AT_BOUND, EXACT, IN_SPAN, NEGLIGIBLE, SMALLEST_SINGULAR_VALUE
 
 NOISE_LEVELS = np.geomspace(0.1, 1e-10, 60)
-CHECK_EVERY = 6
-MOST_RUNS, LEAST_RUNS, WORK = 40, 2, 4e7  # WORK / (rank^2 N) runs, within these
-FIRST_RUNS, FEW = 4, 0.65  # runs before Y is taken as noisy, if at most so many columns per measurement explain it then
+STEPS_BETWEEN_SEARCHES = 6
+MOST_RUNS = 40
+LEAST_RUNS = 2
+RUN_WORK = 4e7  # there are RUN_WORK / (rank^2 N) runs, within these limits
+RUNS_BEFORE_NOISE = 4  # after these, Y counts as noisy if few columns explain it then
+FEW_COLUMNS_PER_MEASUREMENT = 0.65
 IS_NOISY = (
     "Y is noisy: {k} {parts} explain it up to noise of a standard deviation of about {noise:.2g} per measurement "
     "(estimated). Pass noise=0 if Y is known to be exact"
@@ -90,10 +93,10 @@ def recover_jointly(
     if problem.noise > 0:
         return _recover_noisy(problem, Y, groups)
     search, noisy = JointExactSearch(problem, Y, groups), None
-    X = search.run(rng, MOST_RUNS if search.has_low_rank else FIRST_RUNS)
+    X = search.run(rng, MOST_RUNS if search.has_low_rank else RUNS_BEFORE_NOISE)
     if X is None and problem.estimate_noise:
         noisy = _recover_noisy(problem, Y, groups)
-        if noisy.status == Status.CONVERGED and len(noisy.support) <= FEW * problem.m:
+        if noisy.status == Status.CONVERGED and len(noisy.support) <= FEW_COLUMNS_PER_MEASUREMENT * problem.m:
             return noisy
     X = search.run(rng, MOST_RUNS) if X is None else X
     if X is not None:
@@ -166,7 +169,7 @@ class JointExactSearch:
             return None
         if self.r == 1 and self.Y.shape[1] > 1 and self.groups.are_single:
             return self._recover_one(rng)
-        while self.runs < min(max(WORK / (rank**2 * n), LEAST_RUNS), most):
+        while self.runs < min(max(RUN_WORK / (rank**2 * n), LEAST_RUNS), most):
             self.runs += 1
             for variances in self._rank_groups(self.runs - 1, rng):
                 X = self._complete(variances)
@@ -189,7 +192,7 @@ class JointExactSearch:
             yield self.groups.total(row_sizes(self.B.conj().T @ V) ** 2) / self.groups.sizes
         start = np.ones(len(self.groups)) if run < LEAST_RUNS else rng.exponential(size=len(self.groups))
         for step, variances in enumerate(learn_variances(self.B, V, self.groups, start, NOISE_LEVELS), 1):
-            if step % CHECK_EVERY == 0:
+            if step % STEPS_BETWEEN_SEARCHES == 0:
                 yield variances
 
     def _complete(self, variances: Array) -> NDArray[Any] | None:

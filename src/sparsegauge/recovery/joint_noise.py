@@ -24,16 +24,16 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .._arrays import Array, Indices
-from .climbs import CLEAR
+from .climbs import CLEAR_GAIN
 from .group_variances import learn_variances
 from .groups import Groups, row_sizes
 from .tolerances import LEAST_JOINT_NOISE
 
-RATIOS = np.geomspace(1e-10, 1e4, 57)  # of tau over sigma^2, or of sigma^2 over tau, that are tried
+VARIANCE_RATIOS = np.geomspace(1e-10, 1e4, 57)  # that are tried, of tau over sigma^2 or of sigma^2 over tau
 GUESS_LEVELS = (1.0, 0.1, 0.01, 1e-3, 1e-4)  # of noise, in units of the variance of a measurement
 GUESS_STEPS = 12
-GUESSED = 1e-2  # variance of a group in units of the largest that is taken as non-zero, at first
-DENSEST = 0.9  # columns per measurement, at most
+LEAST_GUESSED_VARIANCE = 1e-2  # of a group that a guess takes as non-zero, in units of the largest
+MOST_COLUMNS_PER_MEASUREMENT = 0.9
 
 
 class Variances(NamedTuple):
@@ -84,8 +84,8 @@ class JointModel:
             if found > best:
                 chosen, best = other, found
         nothing = np.zeros(len(self.groups), bool)
-        rivals = max(self._score(nothing), self.fit(~nothing).evidence)
-        return self._summarise(chosen, best > rivals + CLEAR)
+        alternatives = max(self._score(nothing), self.fit(~nothing).evidence)
+        return self._summarise(chosen, best > alternatives + CLEAR_GAIN)
 
     def _guesses(self) -> list[NDArray[np.bool_]]:
         """Return what sparse Bayesian learning takes as non-zero at several levels of noise."""
@@ -96,12 +96,12 @@ class JointModel:
             order = np.argsort(-variances)
             few = self.groups.leading(order, self._most())
             guess = np.zeros(len(self.groups), bool)
-            guess[few[variances[few] > GUESSED * variances.max()]] = True
+            guess[few[variances[few] > LEAST_GUESSED_VARIANCE * variances.max()]] = True
             guesses.append(guess)
         return guesses
 
     def _most(self) -> int:
-        return max(int(DENSEST * len(self.A)), int(self.groups.sizes.min()))
+        return max(int(MOST_COLUMNS_PER_MEASUREMENT * len(self.A)), int(self.groups.sizes.min()))
 
     def _columns(self, chosen: NDArray[np.bool_]) -> Indices:
         return self.groups.columns(np.flatnonzero(chosen))
@@ -112,16 +112,16 @@ class JointModel:
         squares, U = np.linalg.eigh(columns @ columns.conj().T)
         squares, energies = np.maximum(squares, 0.0), row_sizes(U.conj().T @ self.Y) ** 2
         if self.noise is not None:
-            taus = RATIOS if chosen.any() else np.zeros(1)
+            taus = VARIANCE_RATIOS if chosen.any() else np.zeros(1)
             totals = taus[:, None] * squares + self.noise
             scales = np.ones(len(taus))
         else:
-            totals = squares + RATIOS[:, None] if chosen.any() else np.ones((1, len(squares)))
+            totals = squares + VARIANCE_RATIOS[:, None] if chosen.any() else np.ones((1, len(squares)))
             scales = (energies / totals).mean(axis=1) / self.signals
         values = -self.signals * (np.log(totals).sum(axis=1) + len(squares) * np.log(scales))
         values -= (energies / totals).sum(axis=1) / scales
         if self.noise is None:  # no smaller noise than rounding allows
-            noises = scales * (RATIOS if chosen.any() else 1.0)
+            noises = scales * (VARIANCE_RATIOS if chosen.any() else 1.0)
             values = np.where(noises >= LEAST_JOINT_NOISE**2, values, -np.inf)
         best = int(np.argmax(values))
         evidence = 0.5 * self.parts * float(values[best])

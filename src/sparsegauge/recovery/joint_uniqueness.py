@@ -48,12 +48,12 @@ from .result import Certificate
 from .tolerances import EXACT, HIDDEN
 from .uniqueness import (
     FEW_EQUATIONS,
-    FITS,
+    LARGEST_SHARP_ERROR,
     MANY_COLUMNS,
     MOST_CHANCE,
+    MOST_FITS,
+    MOST_SEARCHES,
     ROUNDING,
-    SEARCHES,
-    SHARP,
     TOO_MANY,
     Fit,
     _assumptions,
@@ -163,7 +163,7 @@ def _fit(problem: Problem, Y: NDArray[Any], X: NDArray[Any], T: NDArray[Any]) ->
     errors = np.maximum(residuals, ROUNDING * terms)
     largest = np.abs(X).max(axis=0)
     is_whole = any(_is_whole(values[values != 0]) for values in X[T].T)
-    is_sharp = bool(np.all(errors <= SHARP * ROUNDING * terms))
+    is_sharp = bool(np.all(errors <= LARGEST_SHARP_ERROR * ROUNDING * terms))
     fit = replace(
         fit,
         error=float(errors.max()),
@@ -193,7 +193,7 @@ def chance_of_joint_fit(
     spare, worst = real * (rank - k), -math.inf
     for j in range(k):
         choices = _log_binomial((n - j) / together, (k - j) / together)
-        total = min(math.log(SEARCHES) + choices, math.log(FITS))
+        total = min(math.log(MOST_SEARCHES) + choices, math.log(MOST_FITS))
         sizes = np.linalg.svd(along[j:], compute_uv=False)[: k - j]
         for i, size in enumerate(sizes[sizes > error]):
             total += min(_log_share(real * (rank - j - i), spare) + spare * math.log(error / size), 0.0)

@@ -23,8 +23,8 @@ from .easy_problems import is_easy, prepare
 from .problem import Problem
 from .result import Recoveries, Recovery
 
-CHUNK = 16  # columns per task
-SMALL = 50_000  # entries of A up to which easy columns take less time than handing them to a thread
+COLUMNS_PER_TASK = 16
+LARGEST_SYSTEM_WITHOUT_THREADS = 50_000  # entries of A: an easy column takes less time than a thread
 Progress = Callable[[int, int], Any]  # (columns done, columns in all)
 One = Callable[[Problem, np.random.Generator | int], Recovery]
 
@@ -41,8 +41,8 @@ class Columns:
 
     def chunks(self) -> Iterator[Columns]:
         """Yield a few columns at a time."""
-        for first in range(0, self.Y.shape[1], CHUNK):
-            yield self.part(slice(first, first + CHUNK))
+        for first in range(0, self.Y.shape[1], COLUMNS_PER_TASK):
+            yield self.part(slice(first, first + COLUMNS_PER_TASK))
 
     def part(self, some: slice) -> Columns:
         """Return some of the columns."""
@@ -67,10 +67,10 @@ def recover_many(columns: Columns, *, executor: Executor | None, progress: Progr
         prepare(columns.problem)
         if executor is not None:
             return _collect(executor, list(columns.chunks()), total, progress)
-        if total <= CHUNK or thread_count() == 1:
+        if total <= COLUMNS_PER_TASK or thread_count() == 1:
             return _one_after_the_other(list(columns.chunks()), total, progress)
         with ThreadPoolExecutor(thread_count(), "sparsegauge-recover") as threads:
-            if columns.problem.m * columns.problem.n <= SMALL:
+            if columns.problem.m * columns.problem.n <= LARGEST_SYSTEM_WITHOUT_THREADS:
                 return _easy_ones_first(threads, columns, progress)
             return _collect(threads, list(columns.chunks()), total, progress)
 
@@ -83,7 +83,7 @@ def _easy_ones_first(threads: Executor, columns: Columns, progress: Progress | N
 
     def keep(k: int, recovery: Recovery) -> None:
         found[k] = recovery
-        if progress is not None and (len(found) % CHUNK == 0 or len(found) == total):
+        if progress is not None and (len(found) % COLUMNS_PER_TASK == 0 or len(found) == total):
             progress(len(found), total)
 
     try:

@@ -49,16 +49,17 @@ from .status import Status
 from .tolerances import EXACT, FOUND_DEVIATION, NEGLIGIBLE_OF_OPERATOR, SOLVED
 
 ITERATIONS = 200
-SAMPLE = 1 << 14  # coefficients on which the risk is compared
-SETTLED = 1e-2  # relative gain in tau
-MISLED = 3.0  # the residual over what was expected of it
-STRIKES, QUIET = 3, 5  # how often it may be misled, how long it must be settled
-MOST_UNKNOWNS = 0.9  # of a fit, in units of the number of equations
-SPARSE = 1e-3  # a relative residual that a fit on the support may close
+RISK_SAMPLE = 1 << 14  # coefficients on which the risk is compared
+SETTLED_GAIN = 1e-2  # in tau, relative
+MISLED_RATIO = 3.0  # of the residual and its expected value
+MOST_STRIKES = 3  # how often a run may be misled
+SETTLED_STEPS = 5  # after which a run ends
+MOST_UNKNOWNS_PER_EQUATION = 0.9  # of a fit
+LARGEST_NEARLY_EXACT_RESIDUAL = 1e-3  # relative: a fit on the support may close it
 BOUNDED_FITS = 20
-LEAST_SQUARES = 500  # steps of the last fit
-SURELY = 1.2  # error of the path in a measurement, in units of that in those which are held out
-NOISY = 0.5  # part of what is left of y that may be noise, from which y is taken as noisy
+LEAST_SQUARES_STEPS = 500  # of the last fit
+SURE_ERROR_RATIO = 1.2  # of the path's error in a measurement and that in held-out ones
+NOISY_SHARE = 0.5  # of what is left of y: if so much may be noise, y counts as noisy
 IS_NOISY = (
     "y is taken as noisy: what x does not explain of it is noise of a standard deviation of about {noise:.2g} per "
     "measurement (estimated), or coefficients as small as that. Pass noise=0 if y is known to be exact"
@@ -103,7 +104,7 @@ class _Run:
         self.problem, self.scaled, self.options = problem, scaled, options
         self.solve_written_out = solve_written_out
         bounds = None if problem.bounds is None else tuple(side * scaled.columns for side in problem.bounds)
-        sample = np.random.default_rng(0).permutation(problem.n)[:SAMPLE]
+        sample = np.random.default_rng(0).permutation(problem.n)[:RISK_SAMPLE]
         self.shrinkage = Shrinkage(options, jitter, scaled.is_complex, bounds, np.sort(sample))  # type: ignore[arg-type]
         self.misled = False
         self.predicted_within = math.inf  # what x does not explain of a measurement is no more, as the path predicts it
@@ -139,7 +140,7 @@ class _Run:
             return noise_outside_range(self.problem, x)
         low, high = self.scaled.range_of_variance(self.seen.measured)
         variance = estimate_variance(self.seen.r, low, high)
-        if variance.largest - low < NOISY * (high - low):
+        if variance.largest - low < NOISY_SHARE * (high - low):
             return 0.0
         return self.scaled.noise_of_variance(variance.likely, self.seen.measured)
 
@@ -190,18 +191,18 @@ class _Run:
             tau = math.sqrt(square)
             if tau <= FOUND_DEVIATION * np.linalg.norm(best) / math.sqrt(self.problem.n):
                 return best, True
-            strikes += error > MISLED * (expected + scaled.uncertain_error) or tau > 1.5 * least
-            if strikes > STRIKES:
+            strikes += error > MISLED_RATIO * (expected + scaled.uncertain_error) or tau > 1.5 * least
+            if strikes > MOST_STRIKES:
                 self.misled = True
                 return best, False
             r = x + step / scaled.alpha
             e, d = self.shrinkage(r, tau)
             yield self._shown(e)
-            quiet = 0 if tau < (1 - SETTLED) * least else quiet + 1
+            quiet = 0 if tau < (1 - SETTLED_GAIN) * least else quiet + 1
             if tau < least:
                 best, least = e, tau
                 self.seen = _Seen(r, float(np.vdot(step, step).real) / len(step))
-            if quiet >= QUIET:
+            if quiet >= SETTLED_STEPS:
                 return best, True
             expected = max(square * (self.shrinkage.risk - d * d) / (1 - d) ** 2, 1e-3 * error)
             x = (e - d * r) / (1 - d)
@@ -220,7 +221,7 @@ class _Run:
         path = follow_path(quadratic, self._start() * (columns / scaled.columns), self._jitter)
         x, prediction = yield from as_iterates(path, columns)
         self.path = _Path(quadratic, columns, prediction)
-        self.predicted_within = SURELY * prediction / unit
+        self.predicted_within = SURE_ERROR_RATIO * prediction / unit
         return np.asarray(x / columns), True
 
     def _choose_columns(self, x: NDArray[Any]) -> Generator[Iterate, None, Iterate | None]:
@@ -260,12 +261,14 @@ class _Run:
         if problem.bounds is not None:
             return self._within_bounds(x)
         if problem.noise == 0:
-            return nearest_matrix_free(problem, x, LEAST_SQUARES)[0]
+            return nearest_matrix_free(problem, x, LEAST_SQUARES_STEPS)[0]
         return self._within_noise(x)
 
     def _nearly_exact(self, x: NDArray[Any]) -> Iterate | None:
         """Return the exact solution on the support of an x that nearly explains y, or None."""
-        return self._exact(x) if self.problem.residual(x) <= SPARSE * self.problem.scale else None
+        return (
+            self._exact(x) if self.problem.residual(x) <= LARGEST_NEARLY_EXACT_RESIDUAL * self.problem.scale else None
+        )
 
     def _exact(self, x: NDArray[Any]) -> Iterate | None:
         """Return the exact solution on the support of x, or None."""
@@ -279,7 +282,7 @@ class _Run:
         rest = scaled.y - scaled.forward(z)
         pull = direction = scaled.adjoint(rest)
         size = np.vdot(pull, pull).real
-        for _ in range(LEAST_SQUARES):
+        for _ in range(LEAST_SQUARES_STEPS):
             image = scaled.forward(direction)
             step = size / np.vdot(image, image).real
             part = _part(rest, step * image, problem.tolerance())
@@ -295,7 +298,7 @@ class _Run:
         """Return the exact solution on the support of x, or None: more equations than unknowns agree by no accident."""
         problem = self.problem
         support = x != 0
-        if problem.noise > 0 or np.count_nonzero(support) > MOST_UNKNOWNS * self.scaled.alpha * problem.n:
+        if problem.noise > 0 or np.count_nonzero(support) > MOST_UNKNOWNS_PER_EQUATION * self.scaled.alpha * problem.n:
             return None
         fitted = problem.clipped(self._fitted(x, support))
         fitted = np.where(np.abs(fitted) > NEGLIGIBLE_OF_OPERATOR * np.max(np.abs(fitted), initial=0.0), fitted, 0)
@@ -319,7 +322,7 @@ class _Run:
 
         rest = problem.y - problem.system.forward(x)
         operator = LinearOperator((problem.m, len(places)), matvec=forward, rmatvec=adjoint, dtype=rest.dtype)
-        change = lsmr(operator, rest, atol=SOLVED, btol=SOLVED, conlim=0.0, maxiter=LEAST_SQUARES)[0]
+        change = lsmr(operator, rest, atol=SOLVED, btol=SOLVED, conlim=0.0, maxiter=LEAST_SQUARES_STEPS)[0]
         fitted = x.copy()
         fitted[places] += (change if x.dtype.kind == "c" else change.real) / columns
         return fitted

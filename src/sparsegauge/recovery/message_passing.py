@@ -36,18 +36,21 @@ from .tolerances import FOUND_VARIANCE, LEAST_PASSED_VARIANCE, LEAST_SHRINKAGE
 # of each slab, the first shares of non-zeros to try, in units of M/N: found at N = 1000, .03 above the thresholds
 FIRST_DENSITIES = {"normal": (0.75, 0.9), "uniform": (0.5, 0.8), "exponential": (0.5, 0.75), "level": (0.5, 0.8)}
 SLABS = tuple(FIRST_DENSITIES)
-WIDTHS = np.geomspace(0.12, 6.0, 12)  # of the uniform components, in standard deviations of the slab
-LEVELS = np.arange(0.15, 3.0, 0.15)  # upper edges of the bins of a slab that need not be unimodal
-LEVEL_SPREAD = 0.3  # of the first slab at one level
-CHECK_EVERY = 25
-FARTHEST_EDGE = 38.0  # standard deviations beyond which normal densities are negligible
-CLEAR = 1e-3  # error variance, in units of the mean square of x, from which the support can be read off
+COMPONENT_WIDTHS = np.geomspace(0.12, 6.0, 12)  # of the uniform components, in standard deviations of the slab
+BIN_EDGES = np.arange(0.15, 3.0, 0.15)  # upper edges for a slab that need not be unimodal, in the same unit
+LEVEL_SPREAD = 0.3  # relative width of the first slab at one level
+STEPS_BETWEEN_CHECKS = 25
+FARTHEST_EDGE = 38.0  # in standard deviations: normal densities are negligible beyond
+CLEAR_ERROR = 1e-3  # variance in units of the mean square of x, from which the support can be read off
 MOST_SHRINKAGE = 0.999  # posterior variance in units of v
-LEAST_DENSITY, MOST_DENSITY = 1e-3, 0.98  # share of non-zeros; the latter in units of M/N
-SURELY_ONE_SIDED = 2.0  # sum of the least-norm solution over its norm: about standard normal for random signs
-LEAST_ONE_SIDED, DEVIATIONS = 0.7, 3.5  # mean over root mean square of what has one sign, and of that sum by chance
-FEWEST_NONZEROS = 0.25  # per measurement, of signals that are not easy
-FIRST_STEPS, PROMISING = 75, 3  # steps of every run, and how many go on after these: what succeeds is quick
+LEAST_DENSITY = 1e-3  # share of non-zeros
+MOST_DENSITY = 0.98  # the same in units of M/N
+SURELY_ONE_SIDED = 2.0  # sum of the least-norm solution over its norm, which is about standard normal for random signs
+LEAST_ONE_SIDED = 0.7  # mean over root mean square of coefficients of one sign
+DEVIATIONS_OF_SUM = 3.5  # by chance
+LEAST_NONZEROS_PER_MEASUREMENT = 0.25  # of signals that are not easy
+STEPS_OF_EVERY_RUN = 75  # runs that succeed do so early
+PROMISING_RUNS = 3  # that go on after these steps
 
 
 class Slab(NamedTuple):
@@ -136,10 +139,10 @@ class MessagePassing(Solver):
         for estimate in self.runs(problem):
             found = explain(problem, estimate)
             if found is not None:
-                yield Iterate(found, steps=CHECK_EVERY, status=Status.CONVERGED)
+                yield Iterate(found, steps=STEPS_BETWEEN_CHECKS, status=Status.CONVERGED)
                 return
             status = Status.CONVERGED if estimate.converged else Status.ITERATION_LIMIT
-            yield Iterate(estimate.x, steps=CHECK_EVERY, status=status if estimate.ended else None)
+            yield Iterate(estimate.x, steps=STEPS_BETWEEN_CHECKS, status=status if estimate.ended else None)
 
     def postprocess(self, problem: Problem, x: NDArray[Any]) -> NDArray[Any]:
         """Return the nearest x that explains y."""
@@ -160,10 +163,10 @@ class MessagePassing(Solver):
         for number, run in enumerate(runs):
             for checks, estimate in enumerate(run, 1):
                 yield estimate
-                if not estimate.ended and checks * CHECK_EVERY >= FIRST_STEPS:
+                if not estimate.ended and checks * STEPS_BETWEEN_CHECKS >= STEPS_OF_EVERY_RUN:
                     unfinished.append((estimate.error, number))
                     break
-        for _, number in sorted(unfinished)[:PROMISING]:
+        for _, number in sorted(unfinished)[:PROMISING_RUNS]:
             yield from runs[number]
 
     def _run(self, problem: Problem, name: str, first_density: float, side: int) -> Iterator[PassedMessages]:
@@ -186,7 +189,7 @@ class MessagePassing(Solver):
             r = _mix(r, _extrinsic(pseudo_data, variance, posterior), self.damping if step > 1 else 1.0)
             converged = variance < FOUND_VARIANCE * power or change < self.tolerance * float(np.linalg.norm(x))
             ended = converged or step == self.steps
-            if ended or step % CHECK_EVERY == 0:
+            if ended or step % STEPS_BETWEEN_CHECKS == 0:
                 yield PassedMessages(x, posterior.inclusion, variance / power, ended, converged)
             if ended:
                 return
@@ -207,7 +210,7 @@ def explain(problem: Problem, estimate: PassedMessages) -> Array | None:
     At the end of a run, coefficients that are smaller than that error are searched for too.
     """
     probable = np.flatnonzero(estimate.inclusion > 0.5)
-    if problem.noise > 0 or estimate.error > CLEAR or not 0 < len(probable) < problem.reduced.rank:
+    if problem.noise > 0 or estimate.error > CLEAR_ERROR or not 0 < len(probable) < problem.reduced.rank:
         return None
     found = exact_fit(problem, probable, 1)
     return find_exact(problem, np.abs(estimate.x)) if found is None and estimate.ended else found
@@ -228,15 +231,17 @@ def likely_sides(problem: Problem) -> tuple[int, ...]:
     x = problem.reduced.least_norm()
     total = float(x.sum() / max(float(np.linalg.norm(x)), np.finfo(float).tiny))
     side = 1 if total >= 0 else -1
-    fewest = FEWEST_NONZEROS * problem.m  # non-zeros of one sign: their least-norm solution has a large sum
-    if abs(total) < LEAST_ONE_SIDED * math.sqrt(fewest * problem.m / problem.n) - DEVIATIONS:
+    fewest = (
+        LEAST_NONZEROS_PER_MEASUREMENT * problem.m
+    )  # non-zeros of one sign: their least-norm solution has a large sum
+    if abs(total) < LEAST_ONE_SIDED * math.sqrt(fewest * problem.m / problem.n) - DEVIATIONS_OF_SUM:
         return (0,)
     return (side, 0) if abs(total) > SURELY_ONE_SIDED else (0, side)
 
 
 def first_slab(name: str, root_mean_square: float, side: int) -> Slab:
     """Return a slab of the named shape with the given root mean square, on one side of zero or on both (side 0)."""
-    edges = np.concatenate([[0.0], LEVELS if name == "level" else WIDTHS])
+    edges = np.concatenate([[0.0], BIN_EDGES if name == "level" else COMPONENT_WIDTHS])
     outer = edges[1:]
     if name == "level":
         densities = np.diag(1 / np.diff(edges))

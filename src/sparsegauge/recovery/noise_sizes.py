@@ -25,13 +25,16 @@ from .._compiled import recover as kernels
 from .ep import EP, PropagationRun, ScaledEquations, in_units
 from .problem import Problem
 
-LARGEST, SMALLEST, RATIO = 4.0, 1e-3, 0.75  # sigma^2 in units of |y|^2 / M, and from one to the next
+LARGEST_NOISE = 4.0  # sigma^2 in units of |y|^2 / M
+SMALLEST_NOISE = 1e-3
+NOISE_RATIO = 0.75  # of one sigma^2 and the next
 SWEEPS_PER_SIZE = 8
 EM_RATE = 0.1  # twice that of other runs: the prior changes with the noise
-FIRST_DENSITY, LARGEST_DENSITY = 0.2, 0.9  # non-zeros per measurement
-NEARLY_ZERO = 1e-3  # variance of what is zero in the sparse x that a rising noise starts from, in mean squares of x
-SAME = 0.1  # relative difference of means up to which two solutions are one
-PRIOR_OF_SHARE = (2.0, 6.0)  # Beta: y is rarely nothing but noise, and the exact search is for next to none
+FIRST_DENSITY = 0.2  # non-zeros per measurement
+LARGEST_DENSITY = 0.9
+VARIANCE_OF_ZEROS = 1e-3  # of the sparse x that a rising noise starts from, in mean squares of x
+SAME_SOLUTION = 0.1  # relative difference of two means
+BETA_PRIOR_OF_NOISE_SHARE = (2.0, 6.0)  # y is rarely nothing but noise, and the exact search covers almost none
 
 
 @dataclass(frozen=True)
@@ -54,7 +57,7 @@ class NoiseSizes:
     @property
     def weights(self) -> Array:
         """The posterior probability of each; they are equally spaced by their logarithm."""
-        a, b = PRIOR_OF_SHARE
+        a, b = BETA_PRIOR_OF_NOISE_SHARE
         less = np.maximum(1 - self.variances, np.finfo(float).tiny)
         logs = self.evidence + a * np.log(self.variances) + (b - 1) * np.log(less)
         weights = np.exp(logs - logs.max())
@@ -75,14 +78,14 @@ class NoiseSizes:
         scaled, nonzeros = in_units(_with_noise(problem)), int(np.count_nonzero(x))
         density = min(max(nonzeros, 1) / problem.m, LARGEST_DENSITY)
         run = EP(em_rate=EM_RATE, density=density).start(scaled, "bernoulli-gauss", np.zeros(problem.n))
-        run.sites[0] = np.where(x != 0, density * problem.m / problem.n, 1 / NEARLY_ZERO)
+        run.sites[0] = np.where(x != 0, density * problem.m / problem.n, 1 / VARIANCE_OF_ZEROS)
         rows = np.flatnonzero(self.variances >= variance)[::-1]
         if len(rows) < 2:
             return self
         _propagate(run, self.variances[rows[0]])
         slopes, means = _follow(run, scaled, self.variances[rows])
         rises = _integrate(slopes[::-1], self.variances[rows[::-1]])[::-1]
-        differs = np.linalg.norm(means - self.means[rows], axis=1) > SAME * np.linalg.norm(means, axis=1)
+        differs = np.linalg.norm(means - self.means[rows], axis=1) > SAME_SOLUTION * np.linalg.norm(means, axis=1)
         if not (np.isfinite(rises).all() and np.isfinite(means).all()):
             return self
         variances = np.concatenate([self.variances, self.variances[rows[differs]]])
@@ -95,10 +98,12 @@ def weigh_noise_sizes(problem: Problem) -> NoiseSizes | None:
     """Return the sizes of the noise with their evidence, or None where rounding spoils it; A is written out."""
     scaled = in_units(_with_noise(problem))
     run = EP(em_rate=EM_RATE, density=FIRST_DENSITY).start(scaled, "bernoulli-gauss", np.zeros(problem.n))
-    count = math.ceil(math.log(SMALLEST / LARGEST, RATIO)) + 1
-    variances: Array = LARGEST * np.power(RATIO, np.arange(count, dtype=np.float64))
+    count = math.ceil(math.log(SMALLEST_NOISE / LARGEST_NOISE, NOISE_RATIO)) + 1
+    variances: Array = LARGEST_NOISE * np.power(NOISE_RATIO, np.arange(count, dtype=np.float64))
     slopes, means = _follow(run, scaled, variances)
-    alone = -0.5 * problem.m * (math.log(LARGEST) + 1 / LARGEST - 1)  # noise of the first size, over that of size 1
+    alone = (
+        -0.5 * problem.m * (math.log(LARGEST_NOISE) + 1 / LARGEST_NOISE - 1)
+    )  # noise of the first size, over that of size 1
     evidence = alone + _integrate(slopes, variances)
     if not (np.isfinite(evidence).all() and np.isfinite(means).all()):
         return None

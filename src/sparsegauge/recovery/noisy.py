@@ -10,16 +10,16 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from .climbs import FRESH_CHAINS, MANY_BLOCKS, Climbs
+from .climbs import BLOCKS_IF_UNCLEAR, FRESH_CHAINS, Climbs
 from .driver import Iterate
 from .exact_search import find_exact, searchable
 from .explanation import Explanation, Nested, log_choices
 from .problem import Problem
 from .projection import Ball, nearest
-from .spike_slab import DENSEST, Estimate
+from .spike_slab import MOST_NONZEROS_PER_MEASUREMENT, Estimate
 from .status import Status
 
-FEWEST_MEASUREMENTS = 4  # from which the noise can be estimated
+FEWEST_MEASUREMENTS = 4  # to estimate the noise
 IS_NOISY = (
     "y is noisy: {columns} of A explain{s} it up to noise of a standard deviation of about {noise:.2g} per measurement "
     "(estimated). Pass noise=0 if y is known to be exact"
@@ -73,7 +73,7 @@ def answer_from_climbs(problem: Problem, climbs: Climbs, rng: np.random.Generato
         return _answer(problem, estimate)
     if climbs.agree:
         return _answer(problem, climbs.estimate(rng))
-    return _answer(problem, climbs.estimate(rng, blocks=MANY_BLOCKS, fresh_chains=FRESH_CHAINS))
+    return _answer(problem, climbs.estimate(rng, blocks=BLOCKS_IF_UNCLEAR, fresh_chains=FRESH_CHAINS))
 
 
 def answer_without_model(problem: Problem, guesses: Sequence[NDArray[Any]]) -> Iterate:
@@ -122,7 +122,7 @@ def prune(problem: Problem, guess: NDArray[Any]) -> tuple[NDArray[Any], float]:
     Biometrika 95(3), 2008. For complex systems, of which each coefficient counts twice.
     """
     n, parts = problem.n, 2 if problem.is_complex else 1
-    fits = Nested.of(problem, guess, max(int(DENSEST * problem.m), 1))
+    fits = Nested.of(problem, guess, max(int(MOST_NONZEROS_PER_MEASUREMENT * problem.m), 1))
     k = np.arange(len(fits.squares))
     scores = parts * (fits.squares / problem.sigma**2 + k * math.log(problem.m)) + 2 * log_choices(n, k)
     size = int(np.argmin(scores))

@@ -28,19 +28,21 @@ from .result import Recovery
 from .system import System
 from .tolerances import EXACT, NEGLIGIBLE_ENTRY
 
-MOST_COLUMNS, FIRST_COLUMNS = 800, 600  # that are chosen among at once; in the first round
-MOST_ENTRIES = 10_000_000  # that are written out
-BLOCK, LOOK_AHEAD = 150, 50  # columns of a local operator that are chosen among, and those beyond that may change still
-TRIAL_COLUMNS = 5  # that tell whether an operator is local
-LOCAL = 1 / 8  # the largest part of all rows that a column of a local operator has
-NEGLIGIBLE_ENERGY = 1e-4  # of the columns that are left out at first
-RUNAWAY = 10.0  # in units of the first answer: columns that are alike fit noise by large differences
-ROUNDS = 12  # of choosing, at most
-WORTH = 1.0  # the least gain of a round, in twice the natural unit of information
-REACH = 2  # how far columns beside the chosen ones are let in
-NEWCOMERS = 1 / 25  # columns that correlate with the residual, in units of the number of measurements
+MOST_COLUMNS_AT_ONCE = 800  # among which a round chooses
+MOST_COLUMNS_AT_FIRST = 600  # the same in the first round
+MOST_ENTRIES_WRITTEN_OUT = 10_000_000
+COLUMNS_PER_BLOCK = 150  # of a local operator
+COLUMNS_AHEAD_OF_BLOCK = 50  # that may still change
+TRIAL_COLUMNS = 5  # to see whether an operator is local
+LARGEST_LOCAL_SHARE = 1 / 8  # of all rows, in which a column of a local operator is not zero
+NEGLIGIBLE_ENERGY = 1e-4  # share of the energy in the columns that are left out at first
+LARGEST_GROWTH = 10.0  # in units of the first answer: similar columns fit noise by large differences
+MOST_ROUNDS = 12
+LEAST_GAIN_OF_A_ROUND = 1.0  # in twice the natural unit of information
+COLUMNS_BESIDE_CHOSEN = 2  # how many on either side are added
+NEWCOMERS_PER_MEASUREMENT = 1 / 25  # columns that correlate with the residual
 FEWEST_NEWCOMERS = 40
-SIGNIFICANT = 1e-3  # a coefficient in units of the largest
+SIGNIFICANT_SHARE = 1e-3  # of the largest coefficient
 
 Vector = NDArray[Any]
 Places = NDArray[np.intp]
@@ -63,7 +65,7 @@ class LocalRows:
             if len(rows):
                 centre = column * system.m // system.n
                 reach = max(reach, abs(int(rows[0]) - centre), abs(int(rows[-1]) - centre))
-            if 2 * reach + 1 > LOCAL * system.m:
+            if 2 * reach + 1 > LARGEST_LOCAL_SHARE * system.m:
                 return None
         return cls(system, reach)
 
@@ -134,7 +136,7 @@ class ColumnChoice:
     def __init__(self, problem: Problem, solve: Solve) -> None:
         self.problem, self.solve = problem, solve
         self.band = LocalRows.of(problem.system)
-        most = min(MOST_COLUMNS, problem.m // 4, MOST_ENTRIES // problem.m)
+        most = min(MOST_COLUMNS_AT_ONCE, problem.m // 4, MOST_ENTRIES_WRITTEN_OUT // problem.m)
         self.most = problem.m // 2 if self.band else most
 
     def rounds(self, x: Vector) -> Generator[Vector, None, Chosen]:
@@ -142,13 +144,15 @@ class ColumnChoice:
         best, least = Chosen.of(x), math.inf
         columns = self._leading(x)
         current, with_all = Chosen.of(x).within(columns), True
-        for _ in range(ROUNDS):
+        for _ in range(MOST_ROUNDS):
             if not 0 < len(columns) <= self.most:
                 break
             previous, current = current, self._choose(columns, current)
             yield current.x
             length = self.description_length(current)
-            is_better = length < least - WORTH and np.linalg.norm(current.x) <= RUNAWAY * np.linalg.norm(x)
+            is_better = length < least - LEAST_GAIN_OF_A_ROUND and np.linalg.norm(
+                current.x
+            ) <= LARGEST_GROWTH * np.linalg.norm(x)
             if not is_better and with_all:
                 break
             if is_better:
@@ -179,7 +183,7 @@ class ColumnChoice:
         """Return the columns that have nearly all of the energy of x, or none if these are many."""
         squares = np.abs(x) ** 2
         largest = np.argsort(-squares)
-        most = self.most if self.band else min(self.most, FIRST_COLUMNS)
+        most = self.most if self.band else min(self.most, MOST_COLUMNS_AT_FIRST)
         energy = np.cumsum(squares[largest])
         needed = int(np.searchsorted(energy, (1 - NEGLIGIBLE_ENERGY) * energy[-1])) + 1
         if needed > most:
@@ -191,7 +195,7 @@ class ColumnChoice:
     def _near_changes(columns: Places, change: Vector, reach: int) -> Places:
         """Return the columns that are near to a place where the last two answers differ: the others stay."""
         magnitudes = np.abs(change)
-        moved = np.flatnonzero(magnitudes > SIGNIFICANT * magnitudes.max(initial=0.0))
+        moved = np.flatnonzero(magnitudes > SIGNIFICANT_SHARE * magnitudes.max(initial=0.0))
         if len(moved) == 0:
             return columns[:0]
         after = np.searchsorted(moved, columns)
@@ -213,7 +217,7 @@ class ColumnChoice:
         for kept, seen in blocks:
             part = B[:, seen]
             found = self.solve(self._restrict(part, rest + part @ z[seen]))
-            if np.linalg.norm(found.x) > RUNAWAY * np.linalg.norm(z[seen]):
+            if np.linalg.norm(found.x) > LARGEST_GROWTH * np.linalg.norm(z[seen]):
                 continue
             rest = rest + B[:, kept] @ z[kept]
             z[kept] = found.x[: len(z[kept])]
@@ -240,11 +244,11 @@ class ColumnChoice:
         """Return the significant columns of x, those that correlate with the residual, and those beside, if few."""
         problem = self.problem
         magnitudes = np.abs(x)
-        chosen = np.flatnonzero(magnitudes > SIGNIFICANT * magnitudes.max(initial=0.0))
+        chosen = np.flatnonzero(magnitudes > SIGNIFICANT_SHARE * magnitudes.max(initial=0.0))
         pull = np.abs(problem.system.adjoint(problem.y - problem.system.forward(x)))
-        many = max(FEWEST_NEWCOMERS, int(NEWCOMERS * problem.m) if self.band else 0)
+        many = max(FEWEST_NEWCOMERS, int(NEWCOMERS_PER_MEASUREMENT * problem.m) if self.band else 0)
         columns = np.union1d(chosen, np.argpartition(-pull, min(many, problem.n - 1))[:many])
-        for distance in range(1, REACH + 1):
+        for distance in range(1, COLUMNS_BESIDE_CHOSEN + 1):
             beside = np.concatenate([chosen - distance, chosen + distance])
             wider = np.union1d(columns, beside[(beside >= 0) & (beside < problem.n)])
             if len(wider) > self.most:
@@ -255,5 +259,5 @@ class ColumnChoice:
 
 def _blocks(n: int) -> Iterator[tuple[slice, slice]]:
     """Yield which columns are kept of a block, and which are chosen among: some more."""
-    for start in range(0, n, BLOCK):
-        yield slice(start, start + BLOCK), slice(start, start + BLOCK + LOOK_AHEAD)
+    for start in range(0, n, COLUMNS_PER_BLOCK):
+        yield slice(start, start + COLUMNS_PER_BLOCK), slice(start, start + COLUMNS_PER_BLOCK + COLUMNS_AHEAD_OF_BLOCK)

@@ -27,12 +27,15 @@ from .falling_thresholds import NeighbourThresholds, repeat_fall, try_fall
 from .quadratic import Quadratic, Vector
 from .shrinkage import neighbours
 
-LEVELS, STEPS_PER_LEVEL, LAST_STEPS = 16, 40, 40  # of the path: lam falls level by level
-AS_GOOD = 1.03  # held-out errors that do not differ by more than chance: the largest lam among them is taken
-FIRST_LEVEL, LAST_LEVEL = 0.1, 1e-5  # lam in units of max |A^H y| / |A|^2
-WORSE_LEVELS = 2  # that may follow the best one: few measurements that are far larger than others lead astray
+PATH_LEVELS = 16  # of lam, which falls level by level
+STEPS_PER_LEVEL = 40
+LAST_STEPS = 40  # with all measurements
+CHANCE_ERROR_RATIO = 1.03  # of held-out errors that differ by chance: the largest lam among them is taken
+FIRST_LEVEL = 0.1  # lam in units of max |A^H y| / |A|^2
+LAST_LEVEL = 1e-5
+MOST_WORSE_LEVELS = 2  # after the best one: a few very large measurements can mislead
 REWEIGHTINGS, STEPS_PER_REWEIGHTING = 3, 25
-AS_GOOD_A_FALL = 1.3  # held-out error of a fall, in units of that of the path, up to which the fall is preferred
+FALL_ERROR_RATIO = 1.3  # of held-out errors of a fall and of the path, up to which the fall is preferred
 
 
 def follow_path(
@@ -66,7 +69,7 @@ def lower_with_neighbours(
     if unit == 0 or not neighbours(np.abs(x) / unit)[1]:
         return x
     fall = yield from try_fall(quadratic, partial(NeighbourThresholds, jitter))
-    if fall.error > AS_GOOD_A_FALL * prediction * math.sqrt(max(quadratic.held_out, 1)):
+    if fall.error > FALL_ERROR_RATIO * prediction * math.sqrt(max(quadratic.held_out, 1)):
         return x
     return (yield from repeat_fall(quadratic, fall))
 
@@ -78,13 +81,13 @@ def _lower_weight(
     first = float(np.max(np.abs(quadratic.adjoint(quadratic.y)))) / quadratic.size
     good: list[tuple[float, Vector, float]] = []
     worse = 0
-    for lam in first * np.geomspace(FIRST_LEVEL, LAST_LEVEL, LEVELS):
+    for lam in first * np.geomspace(FIRST_LEVEL, LAST_LEVEL, PATH_LEVELS):
         x = yield from quadratic.descend(x, lam * jitter, STEPS_PER_LEVEL)
         good.append((quadratic.held_out_error(x), x, float(lam)))
         least = min(error for error, _, _ in good)
-        good = [level for level in good if level[0] <= AS_GOOD * least]
+        good = [level for level in good if level[0] <= CHANCE_ERROR_RATIO * least]
         worse = 0 if good[-1][1] is x else worse + 1
-        if worse > WORSE_LEVELS:
+        if worse > MOST_WORSE_LEVELS:
             break
     return good[0][1:]
 

@@ -28,13 +28,17 @@ from .problem import Problem
 from .projection import nearest_matrix_free
 from .shrinkage import neighbours
 
-LIKELY, PLAUSIBLE = 1.0, 3.0  # by how much the logarithm of the likelihood may be below its maximum
-VARIANCES = 6  # between the least and the largest, at which the likelihood is computed
+LIKELY_DROP = 1.0  # of the log-likelihood below its maximum
+PLAUSIBLE_DROP = 3.0  # the same, for what cannot be refuted
+VARIANCES_TRIED = 6  # from the least to the largest
 EM_STEPS = 1000
-SPREAD = 4.0  # ratio of one s_k and the next
-LEAST_SQUARES, TRIALS = 60, 4  # steps, and draws of white noise
-LEAST_PART = 0.03  # root of the part of white noise that least squares leave: less is not enough to go by
-FINE_BINS, FINE_END, COARSE_BINS = 240, 6.0, 60  # of the histogram of |r|, in units of the root of the largest v
+VARIANCE_RATIO = 4.0  # of one s_k and the next
+LEAST_SQUARES_STEPS = 60
+NOISE_DRAWS = 4
+LEAST_SHARE_OUTSIDE_RANGE = 0.03  # root of the share of white noise that least squares must leave to estimate it
+FINE_BINS = 240  # of the histogram of |r|
+FINE_END = 6.0  # in units of the root of the largest v
+COARSE_BINS = 60
 
 
 class Variance(NamedTuple):
@@ -48,9 +52,11 @@ def estimate_variance(r: NDArray[Any], low: float, high: float) -> Variance:
     """Return the variance of the noise in r, from `low` to `high`, by the distribution of r."""
     counts, squares = _histogram(_quieter_half(r, high), high)
     freedom = 2 if np.iscomplexobj(r) else 1
-    variances = np.linspace(low, high, VARIANCES)
+    variances = np.linspace(low, high, VARIANCES_TRIED)
     likelihoods = np.array([_log_likelihood(counts, squares, v, high, freedom) for v in variances])
-    return Variance(*(_last_above(variances, likelihoods - likelihoods.max() + fall) for fall in (LIKELY, PLAUSIBLE)))
+    return Variance(
+        *(_last_above(variances, likelihoods - likelihoods.max() + fall) for fall in (LIKELY_DROP, PLAUSIBLE_DROP))
+    )
 
 
 def _last_above(x: Array, values: Array) -> float:
@@ -83,7 +89,7 @@ def _histogram(r: NDArray[Any], unit: float) -> tuple[Array, Array]:
 def _log_likelihood(counts: Array, squares: Array, v: float, unit: float, freedom: int) -> float:
     """Return the likelihood of v with the best weights of the mixture, up to a constant."""
     largest = max(float(squares.max()) / unit, 1.0)
-    scales = unit * SPREAD ** np.arange(-1, math.ceil(math.log(largest, SPREAD)) + 1)
+    scales = unit * VARIANCE_RATIO ** np.arange(-1, math.ceil(math.log(largest, VARIANCE_RATIO)) + 1)
     of_components = (v + np.concatenate([[0.0], scales]))[:, None]
     logarithms = -freedom / 2 * (np.log(of_components) + squares / of_components)
     highest = logarithms.max(axis=0)
@@ -100,13 +106,13 @@ def noise_outside_range(problem: Problem, x: NDArray[Any]) -> float:
     Least squares leave a part of the energy of white noise that depends on A alone, and so is seen on other noise that
     is drawn for it. Where they take many steps, nothing is said.
     """
-    nearest, _, has_ended = nearest_matrix_free(problem, x, LEAST_SQUARES)
+    nearest, _, has_ended = nearest_matrix_free(problem, x, LEAST_SQUARES_STEPS)
     left = problem.residual(nearest)
     if not has_ended or left <= problem.explained_below:
         return 0.0
-    parts = [_part_outside_range(problem, x.dtype, seed) for seed in range(TRIALS)]
-    part = math.sqrt(sum(parts) / TRIALS)
-    return left / (part * math.sqrt(problem.m)) if part > LEAST_PART else 0.0
+    parts = [_part_outside_range(problem, x.dtype, seed) for seed in range(NOISE_DRAWS)]
+    part = math.sqrt(sum(parts) / NOISE_DRAWS)
+    return left / (part * math.sqrt(problem.m)) if part > LEAST_SHARE_OUTSIDE_RANGE else 0.0
 
 
 def _part_outside_range(problem: Problem, kind: np.dtype[Any], seed: int) -> float:
@@ -116,7 +122,9 @@ def _part_outside_range(problem: Problem, kind: np.dtype[Any], seed: int) -> flo
     if np.iscomplexobj(problem.y):
         white = white + 1j * rng.standard_normal(problem.m)
     trial = problem.with_y(white)
-    return (trial.residual(nearest_matrix_free(trial, np.zeros(problem.n, kind), LEAST_SQUARES)[0]) / trial.scale) ** 2
+    return (
+        trial.residual(nearest_matrix_free(trial, np.zeros(problem.n, kind), LEAST_SQUARES_STEPS)[0]) / trial.scale
+    ) ** 2
 
 
 def noise_left(problem: Problem, x: NDArray[Any], otherwise: float) -> float:

@@ -31,10 +31,11 @@ from .uniqueness import (
 )
 
 LEAST_EQUATIONS = 3
-NONZEROS_PER_EQUATION = 0.4  # at most
-EQUATIONS_PER_NONZERO, MORE_EQUATIONS = 2, 64  # on which the chance of a false fit is judged, where there are more
-MOST_GRAM_COLUMNS = 1500  # above which message passing finds the support, and only its inner products are computed
-STEPS_PER_COLUMN = dependence.MOST_STEPS  # of the pursuit that represents a column of the support by others
+MOST_NONZEROS_PER_EQUATION = 0.4
+EQUATIONS_PER_NONZERO = 2  # on which the chance of a false fit is judged, where there are more
+MORE_EQUATIONS = 64
+MOST_GRAM_COLUMNS = 1500  # with more, message passing finds the support, and only its inner products are computed
+STEPS_PER_COLUMN = dependence.MOST_GREEDY_STEPS  # of the pursuit that represents a column of the support by others
 
 
 @dataclass(frozen=True)

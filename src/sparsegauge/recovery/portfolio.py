@@ -15,11 +15,10 @@ from .baselines import OMP, BasisPursuit
 from .climbs import Climbs
 from .driver import Iterate
 from .easy_problems import keep_pursued
-from .ep import CHECK_EVERY, EP, Sweep
+from .ep import EP, SWEEPS_BETWEEN_CHECKS, Sweep
 from .explanation import Explanation
 from .members import Candidate, Prior, Propagations, descend, searched, share_of_effort, try_wells
-from .message_passing import CHECK_EVERY as PASSED_BETWEEN_CHECKS
-from .message_passing import MessagePassing, explain
+from .message_passing import STEPS_BETWEEN_CHECKS, MessagePassing, explain
 from .noisy import answer_from_climbs, answer_without_model, is_covered_by_model
 from .plain_solutions import Pursued
 from .problem import Problem
@@ -38,21 +37,22 @@ WELLS = (
     GDSReweighted(order=4, floor=0.001, well=0.5, sharpness=10, exponent=1.0),
     GDSReweighted(order=10, floor=0.001, well=0.0, exponent=1.0),
 )
-NOISY_WELLS = (2, 0, 3, 1)  # that are tried with noise, in this order: for unequal magnitudes first
-ONE_SIDED = 4  # times as many restarts where one sign is likely: they are quicker and find more
-LITTLE_EFFORT = 0.5  # below it, only the two first wells are tried, and no expectation propagation
+NOISY_WELLS = (2, 0, 3, 1)  # indices into WELLS, those for unequal magnitudes first
+RESTART_FACTOR_IF_ONE_SIDED = 4  # such restarts are quicker and find more
+LITTLE_EFFORT = 0.5  # below it, only the first two wells are tried, and no expectation propagation
 MOST_PASSING_WORK = 4e9  # multiplications with A and its adjoint each, in all runs of message passing
-NEARLY_EXPLAINED, INEXACT_ENDS = 0.01, 2  # error variance of a run, and runs that end there, if y is noisy
+LARGEST_ERROR_VARIANCE_OF_AN_END = 0.01  # of a run of message passing that ends near a noisy signal
+MOST_INEXACT_ENDS = 2  # then y counts as noisy
 LEAST_EFFORT = 0.05  # below it, systems are too large for wells
 # when y is taken as noisy before the whole budget is spent: gains in log evidence (`Climbs.gain`), and |noise| / |y|
 CERTAIN_GAIN, CERTAIN_GAIN_PER_MEASUREMENT, LARGEST_CERTAIN_NOISE = 26.0, 0.6, 0.25
-FIRST_WELLS = 2  # which find most of what wells find
+FIRST_WELLS = 2  # these find most of what all wells find
 # gain above which y is likelier noisy than exact, so that only the members that find most are tried
 LIKELY_GAIN, FEWEST_TELLING_MEASUREMENTS = 0.0, 40
-TELLING_RISE = 2.0  # evidence of noise over next to none: of 12 exact signals that only restarts found, none had .4
-LESS_NOISE = (0.4, 0.17)  # sigmas in units of what an unclear state takes for noise
-QUICK_SLABS = ("exponential", "bernoulli-gauss")  # which find signals of unequal magnitudes
-LIKELY_SIDE = 0.5  # share of the runs of expectation propagation for one sign, from which it is tried first
+LIKELY_RISE = 2.0  # evidence of noise over almost none: 12 exact signals that only restarts found had less than 0.4
+LOWER_NOISE_FACTORS = (0.4, 0.17)  # in units of the sigma of an unclear state
+QUICK_SLABS = ("exponential", "bernoulli-gauss")  # for signals of unequal magnitudes
+LIKELY_SIDE_SHARE = 0.5  # of the runs of expectation propagation: one sign is tried first if it gets more
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -165,10 +165,10 @@ class Portfolio(Solver):
         if share_of_effort(problem) <= LITTLE_EFFORT:
             return
         first = climbs.states[0]
-        for sigma in (factor * climbs.sigma for factor in LESS_NOISE):
+        for sigma in (factor * climbs.sigma for factor in LOWER_NOISE_FACTORS):
             less = problem.with_sigma(max(sigma, EXACT * problem.scale))
             for sweep in EP(slabs=QUICK_SLABS, restarts=0).runs(less, rng):
-                yield Iterate(sweep.x, steps=CHECK_EVERY)
+                yield Iterate(sweep.x, steps=SWEEPS_BETWEEN_CHECKS)
                 if sweep.ended:
                     climbs.add(sweep.x)
             if climbs.states[0] is not first:
@@ -188,7 +188,7 @@ class Portfolio(Solver):
         for solver in solvers if effort > LITTLE_EFFORT else solvers[:2]:
             yield from descend(solver, problem, rng)
             for sweep in propagations:
-                yield Candidate(sweep.x, CHECK_EVERY, is_end=sweep.ended)
+                yield Candidate(sweep.x, SWEEPS_BETWEEN_CHECKS, is_end=sweep.ended)
                 if sweep.ended:
                     break
 
@@ -233,8 +233,8 @@ class Portfolio(Solver):
         steps, best = MOST_PASSING_WORK / (problem.m * problem.n), None
         for estimate in MessagePassing().runs(problem):
             best = estimate if best is None or estimate.error < best.error else best
-            steps -= PASSED_BETWEEN_CHECKS
-            if steps < 0 or (estimate.converged and estimate.error < NEARLY_EXPLAINED):
+            steps -= STEPS_BETWEEN_CHECKS
+            if steps < 0 or (estimate.converged and estimate.error < LARGEST_ERROR_VARIANCE_OF_AN_END):
                 break
         return Candidate(problem.start() if best is None else best.x, 1, is_end=True)
 
@@ -248,9 +248,9 @@ class Portfolio(Solver):
                 yield Candidate(found, 1, is_exact=True)
                 return
             yield Candidate(estimate.x, 1)
-            steps -= PASSED_BETWEEN_CHECKS
-            inexact_ends += estimate.converged and estimate.error < NEARLY_EXPLAINED
-            if steps < 0 or inexact_ends == INEXACT_ENDS:
+            steps -= STEPS_BETWEEN_CHECKS
+            inexact_ends += estimate.converged and estimate.error < LARGEST_ERROR_VARIANCE_OF_AN_END
+            if steps < 0 or inexact_ends == MOST_INEXACT_ENDS:
                 return
 
     @staticmethod
@@ -269,9 +269,13 @@ class Portfolio(Solver):
     def _priors(self, problem: Problem) -> list[Prior]:
         """Return what to assume of the signs, with the number of restarts: most for what the data suggest."""
         if problem.bounds is not None:
-            return [Prior(problem, ONE_SIDED * self.propagations, is_likely=True)]
+            return [Prior(problem, RESTART_FACTOR_IF_ONE_SIDED * self.propagations, is_likely=True)]
         share = min(max(abs(_one_sidedness(problem)) - 0.5, 0.0), 1.0)
-        one_sided = Prior(_one_sided(problem), round(ONE_SIDED * self.propagations * share), share >= LIKELY_SIDE)
+        one_sided = Prior(
+            _one_sided(problem),
+            round(RESTART_FACTOR_IF_ONE_SIDED * self.propagations * share),
+            share >= LIKELY_SIDE_SHARE,
+        )
         return [one_sided, Prior(problem, round(self.propagations * (1 - share)), is_likely=True)]
 
 
@@ -345,7 +349,7 @@ def _restarts_are_unlikely_to_help(climbs: Climbs) -> bool:
     """Return whether that is so, or nearly, or noise is clearly likelier than next to none: restarts rarely help."""
     if climbs.problem.m < FEWEST_TELLING_MEASUREMENTS or not climbs.states:
         return False
-    return climbs.gain + climbs.rise > LIKELY_GAIN or climbs.rise > TELLING_RISE
+    return climbs.gain + climbs.rise > LIKELY_GAIN or climbs.rise > LIKELY_RISE
 
 
 def _inexact(problem: Problem, guesses: list[NDArray[Any]]) -> Iterate:

@@ -18,8 +18,8 @@ from .tolerances import EXACT, LEAST_DAMP, SOLVED
 Bounds = tuple[Array, Array]
 Search = Generator[NDArray[Any], None, NDArray[Any]]  # yields trial solutions, returns the best
 
-INSIDE = 1 - 1e-9  # aim at this part of the noise, so that rounding leaves the result within it
-CLOSE = 0.9999  # a residual between this and 1 of the noise is on the sphere, where each trial costs a whole solve
+AIM_WITHIN_NOISE = 1 - 1e-9  # share of the noise bound, so that rounding leaves the result within it
+LEAST_RESIDUAL_ON_SPHERE = 0.9999  # share of the noise bound: a closer one would cost further solves
 EPS = float(np.finfo(float).eps)
 
 
@@ -94,7 +94,7 @@ def multiplier(d: Array, c: NDArray[Any], radius: float, *, negligible: float | 
 
 def _increase_until_within(d: Array, power: Array, radius: float) -> float:
     """Return the mu with sum power / (1 + mu d)^2 = radius^2, by Newton's steps."""
-    target, mu = radius * INSIDE, 0.0
+    target, mu = radius * AIM_WITHIN_NOISE, 0.0
     if target == 0:
         return 1 / (EPS * float(d.min())) if power.any() else 0.0
     while True:
@@ -223,7 +223,7 @@ def within_noise(problem: Problem, solve: Callable[[float], NDArray[Any]], start
         yield best
         best = solve(low)
     high, outside, latest = math.inf, math.inf, best
-    while inside < CLOSE * radius and high > low * (1 + 1e-9):
+    while inside < LEAST_RESIDUAL_ON_SPHERE * radius and high > low * (1 + 1e-9):
         yield latest
         middle = _between(low, high, inside, outside, radius)
         latest = solve(middle)
@@ -240,7 +240,7 @@ def _between(low: float, high: float, inside: float, outside: float, radius: flo
     if high == math.inf:
         return low * 10
     slope = math.log(outside / inside) if inside > 0 else math.inf
-    part = math.log(radius * (1 + CLOSE) / 2 / inside) / slope if 0 < slope < math.inf else 0.5
+    part = math.log(radius * (1 + LEAST_RESIDUAL_ON_SPHERE) / 2 / inside) / slope if 0 < slope < math.inf else 0.5
     return float(low * (high / low) ** min(max(part, 0.02), 0.98))
 
 

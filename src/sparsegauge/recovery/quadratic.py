@@ -11,9 +11,9 @@ from numpy.typing import NDArray
 
 from .problem import Problem
 
-HELD_OUT = 0.05  # part of the measurements that chooses parameters
+HELD_OUT_SHARE = 0.05  # of the measurements, which choose parameters
 POWER_ITERATIONS = 30
-SETTLED_STEP = 1e-4  # the relative change of x after which a descent ends
+SETTLED_STEP = 1e-4  # relative change of x after which a descent ends
 
 Vector = NDArray[Any]
 Product = Callable[[Vector], Vector]
@@ -43,7 +43,7 @@ class Quadratic(NamedTuple):
     def with_products(cls, forward: Product, adjoint: Product, y: Vector) -> Quadratic:
         """Return that of A and A^H, given as functions."""
         size = largest_square(forward, adjoint, adjoint(y))
-        return cls(forward, adjoint, y, size, np.random.default_rng(0).random(len(y)) >= HELD_OUT)
+        return cls(forward, adjoint, y, size, np.random.default_rng(0).random(len(y)) >= HELD_OUT_SHARE)
 
     def with_all(self) -> Quadratic:
         """Return the same over all measurements."""

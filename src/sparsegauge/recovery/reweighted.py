@@ -20,7 +20,7 @@ from .projection import within_bounds
 from .solver import Capabilities, Solver, choice, count, order_option, real
 from .status import Status
 
-FARTHEST = 100.0  # in units of the least-norm solution: no signal that few measurements can determine is so much larger
+LARGEST_GROWTH = 100.0  # in units of the least-norm solution: few measurements cannot determine a larger signal
 DIVERGED = "The iteration diverged; returning the solution of the least norm. Try a lower `order` or `well=0`."
 
 
@@ -108,4 +108,4 @@ class GDSReweighted(Solver):
 def has_diverged(problem: Problem, x: NDArray[Any]) -> bool:
     """Return whether x is out of all proportion to the solution of least norm, or not finite."""
     with np.errstate(over="ignore"):
-        return not np.linalg.norm(x) <= FARTHEST * np.linalg.norm(problem.start())
+        return not np.linalg.norm(x) <= LARGEST_GROWTH * np.linalg.norm(problem.start())

@@ -12,9 +12,10 @@ from numpy.typing import NDArray
 from .._arrays import Array
 from .problem import Problem
 
-PROBES, MOST_PROBES = 8, 128  # random vectors for the norms of the columns, if they seem equal and if not
-UNCERTAIN = 0.1  # relative error of the variance of the noise, told or estimated
-RIDGE = 1e-4  # in units of the mean square of a singular value: no linear solve takes many steps
+PROBES_IF_EVEN = 8  # random vectors for the norms of the columns
+PROBES_IF_UNEVEN = 128
+NOISE_UNCERTAINTY = 0.1  # relative error of the variance of the noise, known or estimated
+RELATIVE_RIDGE = 1e-4  # in units of the mean square of a singular value: bounds the steps of a linear solve
 
 
 class ScaledOperator:
@@ -30,7 +31,7 @@ class ScaledOperator:
         self.size = self._largest()
         self.isotropic = self._is_isotropic()
         start = float(np.linalg.norm(self.y)) ** 2 / (self.mean * problem.m)  # the mean square of x - 0
-        self.ridge = max(RIDGE * self.mean, self.sigma**2 / start)
+        self.ridge = max(RELATIVE_RIDGE * self.mean, self.sigma**2 / start)
         self._probe()
 
     def forward(self, x: NDArray[Any]) -> NDArray[Any]:
@@ -69,11 +70,11 @@ class ScaledOperator:
     def _norms(sketch: Callable[[], NDArray[Any]]) -> Array:
         """Estimate the norms of rows by products with random vectors; all 1 where they differ by chance only."""
         squares: Any = 0.0
-        for done in range(1, MOST_PROBES + 1):
+        for done in range(1, PROBES_IF_UNEVEN + 1):
             part = sketch()
             squares = squares + np.abs(part) ** 2
-            if done == PROBES:
-                freedom = PROBES * (2 if np.iscomplexobj(part) else 1)
+            if done == PROBES_IF_EVEN:
+                freedom = PROBES_IF_EVEN * (2 if np.iscomplexobj(part) else 1)
                 if np.var(squares) < 1.5 * 2 / freedom * np.mean(squares) ** 2:
                     return np.ones(len(squares))
         return np.asarray(np.maximum(np.sqrt(squares / np.mean(squares)), 1e-6))
@@ -138,7 +139,7 @@ class ScaledOperator:
 
     def damp(self, error: float) -> None:
         """Set the ridge that is best for errors of this mean square: sigma^2 / error."""
-        wanted = max(RIDGE * self.mean, self.sigma**2 / max(error, 1e-300))
+        wanted = max(RELATIVE_RIDGE * self.mean, self.sigma**2 / max(error, 1e-300))
         if not self.isotropic and not 1 / 5 < wanted / self.ridge < 5:
             self.ridge = min(wanted, self.size)
             self._probe()
@@ -153,7 +154,7 @@ class ScaledOperator:
     @property
     def uncertain_error(self) -> float:
         """The mean square of errors of x that the noise hides, since its size is not known any better."""
-        return UNCERTAIN * self.sigma**2 * self.noise / self.square
+        return NOISE_UNCERTAINTY * self.sigma**2 * self.noise / self.square
 
     def range_of_variance(self, measured: float) -> tuple[float, float]:
         """Return the variances of r - truth if y is exact and if x is, from the mean square of G (y - A x)."""

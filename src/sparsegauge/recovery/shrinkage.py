@@ -20,12 +20,12 @@ from .._compiled.wells import PENALTY
 from .descent import WellOptions
 
 LAGS = 16
-CHANCE = 8.0  # a correlation above this many deviations is none of chance
+DEVIATIONS_BEYOND_CHANCE = 8.0  # of a correlation
 SHARES = (0.0, 0.25, 0.5, 0.75, 0.9, 1.0)
-REWEIGHTINGS = (0.0, 0.5, 1.0, 1.5, 2.0)  # exponent - q
-ROUNDS = 6  # over the parameters, at most
+EXPONENTS_BELOW_Q = (0.0, 0.5, 1.0, 1.5, 2.0)  # values of exponent - q
+MOST_ROUNDS = 6  # over the parameters
 SCALES, FACTORS = tuple(np.geomspace(0.5, 64, 15).tolist()), (0.8, 1.0, 1.25)
-WORTH = 1e-3  # the least gain, so that nothing sways
+LEAST_GAIN = 1e-3  # in risk: a smaller one is chance
 
 Slopes = tuple[Array, float, float]
 
@@ -118,12 +118,12 @@ class Shrinkage:
         if not self.chosen:
             best, self.chosen = min(self._first(), key=risk), True
         least = risk(best)
-        for _ in range(ROUNDS):
+        for _ in range(MOST_ROUNDS):
             last = least
             for candidate in self._variants(best, learnt):
                 for factor in FACTORS:
                     shape = replace(candidate, scale=candidate.scale * factor)
-                    if (value := risk(shape)) < least - WORTH * abs(last):
+                    if (value := risk(shape)) < least - LEAST_GAIN * abs(last):
                         best, least = shape, value
             if least == last:
                 break
@@ -131,7 +131,7 @@ class Shrinkage:
 
     def _first(self) -> list[Shape]:
         """Return a coarse choice."""
-        powers = [self.options.exponent - k for k in REWEIGHTINGS[::2]]
+        powers = [self.options.exponent - k for k in EXPONENTS_BELOW_Q[::2]]
         return [Shape(0.0, q, scale, floor) for q in powers for floor in self._floors() for scale in SCALES]
 
     def _floors(self) -> list[float]:
@@ -141,7 +141,7 @@ class Shrinkage:
     def _variants(self, shape: Shape, learnt: bool) -> list[Shape]:
         """Return the choices that differ in one parameter."""
         shares = [replace(shape, share=share) for share in _beside(SHARES, shape.share)] if learnt else []
-        powers = [self.options.exponent - k for k in REWEIGHTINGS]
+        powers = [self.options.exponent - k for k in EXPONENTS_BELOW_Q]
         reweighted = [replace(shape, q=q) for q in _beside(powers, shape.q)]
         floors = [replace(shape, floor=floor) for floor in _beside(self._floors(), shape.floor)]
         others = [replace(shape, well=self.options.well - shape.well)] if self.options.well else []
@@ -173,7 +173,7 @@ def neighbours(a: Array) -> tuple[Array, bool]:
     spectrum = scipy.fft.rfft(z, scipy.fft.next_fast_len(2 * n, real=True))
     correlations = scipy.fft.irfft(np.abs(spectrum) ** 2)[1 : n // 2] / power
     lags = np.argpartition(-correlations, min(LAGS, len(correlations) - 1))[:LAGS]
-    lags = lags[correlations[lags] > CHANCE / math.sqrt(n)]
+    lags = lags[correlations[lags] > DEVIATIONS_BEYOND_CHANCE / math.sqrt(n)]
     if len(lags) == 0:
         return a, False
     total = np.zeros(n)

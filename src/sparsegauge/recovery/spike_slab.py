@@ -29,19 +29,19 @@ from .._compiled import recover as kernels
 from .problem import Problem
 from .tolerances import LEAST_NOISE, THINNEST_SLAB
 
-FIRST_NOISE = 0.3  # the same, from which sampling cools down, and from which the size of the noise is learnt
-DENSEST = 0.7  # non-zeros per measurement, at most
-CLIMBS = 12  # rounds of climbing and learning, at most
-SETTLED_NOISE = 0.02  # change of log sigma^2 below which it has been learnt
+FIRST_NOISE = 0.3  # norm of the noise in units of |y| at which sampling and the search for its size start
+MOST_NONZEROS_PER_MEASUREMENT = 0.7
+MOST_CLIMBS = 12  # rounds of climbing and learning
+SETTLED_NOISE = 0.02  # change of log sigma^2 below which it counts as learnt
 COOLING_STEPS, SWEEPS_PER_COOLING_STEP = 10, 14
-LOWER_NOISE = 0.03  # sigma^2 in units of what a guess suggests, which is tried too where sigma is not known
-COOLEST = 0.1  # sigma^2 in units of what it was taken for, where it is not known: it may have been taken for too much
+LOWER_NOISE = 0.03  # sigma^2 in units of what a guess suggests; tried too if sigma is not known
+COOLEST_NOISE = 0.1  # sigma^2 in units of its estimate, if it is not known: the estimate may be too large
 SWEEPS_PER_BLOCK = 10  # Gibbs sweeps between two draws of rho, the slab and sigma
-BURN_IN = 0.25  # blocks before these, in units of them
-MOST_WORK = 1e9  # multiplications that the sweeps of a chain may cost
-MOST_SET_UP_WORK = 5e9  # multiplications that the covariances at the beginnings of its blocks may cost
-FEWEST_BLOCKS = 4  # that are averaged over, in the largest systems
-CLEARLY_ALIKE = 8.0  # log evidence by which slabs at +-mu have to be better than N(0, tau) to be preferred
+BURN_IN_SHARE = 0.25  # of the blocks, before those that count
+MOST_SWEEP_WORK = 1e9  # multiplications in the sweeps of a chain
+MOST_SET_UP_WORK = 5e9  # multiplications for the covariances at the beginnings of its blocks
+FEWEST_BLOCKS = 4  # averaged over, in the largest systems
+CLEARLY_ALIKE = 8.0  # log evidence by which slabs at +-mu must exceed N(0, tau)
 
 
 @dataclass(frozen=True)
@@ -167,7 +167,7 @@ class Model:
     def _climb_from(self, first: State, *, alike: bool) -> State:
         """Return the maximum of p(y, z) above a state of which only z, the noise and x are known."""
         state = self.learn(first, alike=alike)
-        for _ in range(CLIMBS):
+        for _ in range(MOST_CLIMBS):
             before, state = state, self._climb_once(state)
             if not state.z.any():
                 break
@@ -190,7 +190,9 @@ class Model:
         z = np.zeros(len(guess), np.int64)
         noise = FIRST_NOISE**2 / len(self.y) if self.noise is None else self.noise
         if size.any():
-            order = np.argsort(-size)[: min(max(int(DENSEST * len(self.y)), 1), int(np.count_nonzero(size)))]
+            order = np.argsort(-size)[
+                : min(max(int(MOST_NONZEROS_PER_MEASUREMENT * len(self.y)), 1), int(np.count_nonzero(size)))
+            ]
             k, beside = self._choose_size(order)
             z[order[:k]] = 1
             noise = min(noise, max(beside, self.least_noise)) if self.noise is None else noise
@@ -213,7 +215,7 @@ class Model:
         members = np.flatnonzero(state.z)
         n, k, x = len(state.z), len(members), state.x[members]
         rho = max(k, 1) / n if rng is None else rng.beta(1 + k, 1 + n - k)
-        rho = min(max(rho, 0.5 / n), DENSEST * len(self.y) / n, 0.5)
+        rho = min(max(rho, 0.5 / n), MOST_NONZEROS_PER_MEASUREMENT * len(self.y) / n, 0.5)
         spread = state.variance[members] if rng is None else (rng.standard_normal(k) * np.sqrt(state.variance[members]))
         square = 1.0
         if k and rng is None:
@@ -262,7 +264,7 @@ class Model:
     def cool(self, state: State, rng: np.random.Generator) -> State:
         """Return the state that sampling under a falling noise leads to."""
         alike, wanderer = state.is_alike, state
-        last = state.noise if self.noise is not None else max(COOLEST * state.noise, self.least_noise)
+        last = state.noise if self.noise is not None else max(COOLEST_NOISE * state.noise, self.least_noise)
         for noise in np.geomspace(max(FIRST_NOISE**2 / len(self.y), state.noise), last, COOLING_STEPS):
             cooler = replace(wanderer, noise=float(noise))
             sampled, _ = self._sample(cooler, rng, SWEEPS_PER_COOLING_STEP, COOLING_STEPS)
@@ -277,7 +279,7 @@ class Model:
         """Return the moments of x given y over the z near `first`, or those of `first` if rounding spoils them."""
         alike, state, kept = first.is_alike, first, []
         blocks = self.affordable(blocks)
-        burn_in = max(math.ceil(BURN_IN * blocks), 1)
+        burn_in = max(math.ceil(BURN_IN_SHARE * blocks), 1)
         for block in range(-burn_in, blocks):
             state, moments = self._sample(state, rng, SWEEPS_PER_BLOCK, burn_in + blocks)
             if not (np.isfinite(moments.x).all() and np.isfinite(moments.square).all()):
@@ -299,7 +301,7 @@ class Model:
         """Return the state after so many sweeps, and the moments over them; one of so many rounds."""
         n, z = len(state.z), state.z.copy()
         x, variance, average, square, inclusion = np.empty((5, n))
-        flips = int(MOST_WORK / (2 * self.At.size * rounds))
+        flips = int(MOST_SWEEP_WORK / (2 * self.At.size * rounds))
         settings = (state.noise, state.rho, state.slabs, z, rng.random((sweeps, n)), flips)
         room = self.rooms[len(state.slabs)]
         kernels.sample(room, self.y, *settings, x, variance, average, square, inclusion)

@@ -37,9 +37,9 @@ from .solver import Capabilities, Solver, choice, count, order_option, real
 from .spsa_workspace import SpsaWorkspace, projector, worth_compiling
 from .status import Status
 
-REPORTS = 50  # entries of the history, and calls of the callback
-OPENING = 32  # directions whose slopes at the start are the unit of slopes
-FARTHEST = 1e6  # in units of the start: farther out, rounding takes the digits that A x = y needs
+HISTORY_ENTRIES = 50  # and calls of the callback
+OPENING_DIRECTIONS = 32  # whose mean slope at the start is the unit of slopes
+FARTHEST_FROM_START = 1e6  # in units of the start: farther out, rounding takes the digits that A x = y needs
 DIVERGED = "the iterates diverged: sparsity has no maximum in the direction that they took; use a smaller a"
 
 Measure = Callable[[Array], Any]
@@ -137,7 +137,7 @@ class SPSA(Solver):
         unit = float(np.sqrt(np.mean(start**2))) if self.gains == "relative" else 1.0
         x = start / unit
         walk = _Walk(self, self._workspace(problem, unit), x, rng)
-        earlier, done, evaluations = x.copy(), 0, 2 * OPENING
+        earlier, done, evaluations = x.copy(), 0, 2 * OPENING_DIRECTIONS
         for k in self._reports():
             sparsity = walk.go_on(k)
             status, message = self._outcome(x, earlier, sparsity, is_last=k == self.iterations)
@@ -173,7 +173,7 @@ class SPSA(Solver):
 
     def _reports(self) -> list[int]:
         """Return the iterations after which to report."""
-        return sorted({round(k * self.iterations / REPORTS) for k in range(1, REPORTS + 1)} - {0})
+        return sorted({round(k * self.iterations / HISTORY_ENTRIES) for k in range(1, HISTORY_ENTRIES + 1)} - {0})
 
     def _measure(self, n: int) -> Measure | None:
         """Return the metric, larger for sparser; None stands for compiled GDS."""
@@ -199,7 +199,7 @@ class _Walk:
         self.c, self.gamma = solver.c, solver.gamma
         self.kernels = _compiled.recover
         self.is_literal = solver.project == "point"
-        self.farthest = FARTHEST * float(np.linalg.norm(x))
+        self.farthest = FARTHEST_FROM_START * float(np.linalg.norm(x))
         if self.is_literal and self.measure is None:
             self.measure = functools.partial(self.kernels.sparsity_of, work.walk)
         if solver.gains == "relative":  # a metric that is flat here, such as l0, has no unit and needs none
@@ -247,5 +247,5 @@ class _Walk:
 
     def _mean_slope(self) -> float:
         if self.measure is None:
-            return float(self.kernels.mean_slope(self.work.walk, self.x, self.c, self.state, OPENING))
-        return sum(abs(self._slope(self.c)) for _ in range(OPENING)) / OPENING
+            return float(self.kernels.mean_slope(self.work.walk, self.x, self.c, self.state, OPENING_DIRECTIONS))
+        return sum(abs(self._slope(self.c)) for _ in range(OPENING_DIRECTIONS)) / OPENING_DIRECTIONS

@@ -13,9 +13,9 @@ from .._arrays import Array
 from .._compiled.even import LARGEST_EVEN_ORDER, MOMENT_BLOCK, MOMENT_ROOM
 from .._compiled.spsa_walk import ROWS_PER_PASS, SIGN_PATTERNS, SIGNS_PER_GROUP
 
-LARGEST_TABLE = 1 << 19  # numbers; signals of up to about 310 coefficients
-CACHE_LINE = 8  # numbers
-SHORT = 256  # coefficients up to which adding up all pairs beats a sort and what comes after it
+LARGEST_TABLE = 1 << 19  # numbers: signals of up to about 310 coefficients
+NUMBERS_PER_CACHE_LINE = 8
+LONGEST_BY_PAIRS = 256  # coefficients: the sum over all pairs is then quicker than a sort
 
 Reports = NDArray[np.int64]
 
@@ -27,7 +27,7 @@ def by_moments(order: float) -> bool:
 
 def worth_compiling(n: int, order: float) -> bool:
     """Return whether the compiled walk is the quick way; else the metric's own kernels are, which sort."""
-    return by_moments(order) or (n <= SHORT and order < math.inf)
+    return by_moments(order) or (n <= LONGEST_BY_PAIRS and order < math.inf)
 
 
 class Projector(NamedTuple):
@@ -62,8 +62,8 @@ def writable(matrix: Array) -> Array:
 
 def aligned(matrix: Array) -> Array:
     """Return a copy that begins where a line of the cache does: rows are then spread over fewer lines."""
-    room = np.empty(matrix.size + CACHE_LINE)
-    first = -(room.ctypes.data // room.itemsize) % CACHE_LINE
+    room = np.empty(matrix.size + NUMBERS_PER_CACHE_LINE)
+    first = -(room.ctypes.data // room.itemsize) % NUMBERS_PER_CACHE_LINE
     copy = room[first : first + matrix.size].reshape(matrix.shape)
     copy[:] = matrix
     return copy

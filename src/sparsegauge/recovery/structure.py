@@ -17,16 +17,16 @@ from .._arrays import Array, Indices
 from .system import norms
 from .tolerances import NEARLY_MULTIPLE, ROUNDING_OF_DATA, SAME_MAGNITUDE
 
-FEW_VALUES = 0.9  # a matrix with fewer different entries, or ratios of neighbours, than this share is structured
-ALL_ENTRIES = 1 << 14  # of a matrix up to which all are compared
-EQUAL_PAIRS = 25  # that a sample is to hold if FEW_VALUES of the entries are different
+SHARE_OF_DIFFERENT_VALUES = 0.9  # with fewer different entries, or ratios of neighbours, a matrix is structured
+MOST_ENTRIES_COMPARED = 1 << 14  # of larger matrices a sample is compared
+EXPECTED_EQUAL_PAIRS = 25  # in a sample of a matrix that is just structured
 
 
 def describe_structure(A: NDArray[Any]) -> str:
     """Return what is discrete or structured about A, apart from rows that repeat others; empty if nothing is."""
     rows = _different_rows(A)
     size = len(rows) * A.shape[1]
-    if size <= ALL_ENTRIES or 1 in (len(rows), A.shape[1]):
+    if size <= MOST_ENTRIES_COMPARED or 1 in (len(rows), A.shape[1]):
         here = np.abs(A[rows])
         ratios = {"rows": (here[1:], here[:-1]), "columns": (here[:, 1:], here[:, :-1])}
         size = 0
@@ -45,7 +45,7 @@ def describe_structure(A: NDArray[Any]) -> str:
 
 def _sample(A: NDArray[Any], rows: Indices, size: int) -> tuple[Array, Array, Array]:
     """Return magnitudes at random places, and those of the entries below and to the right of them."""
-    count = math.ceil(math.sqrt(EQUAL_PAIRS / (1 - FEW_VALUES) * size))
+    count = math.ceil(math.sqrt(EXPECTED_EQUAL_PAIRS / (1 - SHARE_OF_DIFFERENT_VALUES) * size))
     inner = len(rows) - 1, A.shape[1] - 1
     places = np.unique(np.random.default_rng(0).integers(inner[0] * inner[1], size=count))
     i, j = np.divmod(places, inner[1])
@@ -72,5 +72,5 @@ def _are_repeated(values: Array, size: int, rounding: float = 0.0) -> bool:
     ordered = np.sort(values, axis=None)
     equal = len(ordered) - 1 - int(np.count_nonzero(np.diff(ordered) > SAME_MAGNITUDE * ordered[1:] + rounding))
     if size == 0:
-        return equal > (1 - FEW_VALUES) * len(ordered)
-    return equal > 0.5 * (1 - FEW_VALUES) * len(ordered) ** 2 / size
+        return equal > (1 - SHARE_OF_DIFFERENT_VALUES) * len(ordered)
+    return equal > 0.5 * (1 - SHARE_OF_DIFFERENT_VALUES) * len(ordered) ** 2 / size

@@ -33,8 +33,8 @@ from .solver import Solver
 from .tolerances import EXACT, NOT_ZERO
 
 LEAST = Parameter("least", 1e-3, low=0, high=1)
-HONOURED = 1 + 1e-6
-SPARE = 3  # measurements beyond the non-zeros, at least: fewer tell nothing of the noise
+RESIDUAL_SLACK = 1 + 1e-6  # by which a solver may exceed the residual that is allowed
+LEAST_SPARE_MEASUREMENTS = 3  # beyond the non-zeros: fewer do not determine the noise
 
 
 @dataclass(frozen=True)
@@ -145,7 +145,7 @@ class _Search:
         """Return a front of the given number of points, one of them placed where the others suggest the knee."""
         problem = self.problem
         largest = problem.residual(self.solutions[0])
-        smallest = max(least * problem.scale, problem.misfit * HONOURED, 2 * self.least)
+        smallest = max(least * problem.scale, problem.misfit * RESIDUAL_SLACK, 2 * self.least)
         self._solve(0.0)
         for level in np.geomspace(smallest, max(smallest, largest), points - 2)[:-1]:
             self._solve(float(level))
@@ -161,7 +161,7 @@ class _Search:
         problem = replace(self.problem, noise=level)
         x = problem.clipped(self.solver.solve(problem, np.random.default_rng(self.seed)).x)
         residual = problem.residual(x)
-        if residual > max(problem.tolerance() * HONOURED, 1e-6 * problem.scale, 2 * self.least):
+        if residual > max(problem.tolerance() * RESIDUAL_SLACK, 1e-6 * problem.scale, 2 * self.least):
             if problem.bounds is not None:  # no x within them need come as near to y as that
                 return
             raise InvalidInput(
@@ -201,7 +201,7 @@ class _Search:
         inside = residuals < self.problem.scale  # x = 0 explains nothing
         if not inside.any():
             return 0
-        few = inside & (nonzeros <= m - SPARE)
+        few = inside & (nonzeros <= m - LEAST_SPARE_MEASUREMENTS)
         if not few.any():
             u, v = ((a - a[0]) / (np.ptp(a) or 1.0) for a in (residuals, sparsities))
             return int(np.argmax(np.where(inside, v - u, -math.inf)))

@@ -60,18 +60,21 @@ from .tolerances import EXACT, HIDDEN, SAME_RATIO
 
 ROUNDING = 4 * float(np.finfo(float).eps)
 MOST_CHANCE = 1e-6
-SEARCHES, FITS = 1e4, 1e10  # how many there are of them, at most, before a solution is found
-GREEDY_BESIDE, STEPS_BESIDE = 300, 8  # columns outside the support up to which the greedy search runs for each x
-MOST_COLUMNS = 2000  # above which larger dependent sets are looked for on request only
-MANY_COLUMNS, WORK_IF_WHOLE = 200, 1e9  # above so many, the greedy search tries more starts where x is whole
-SHARP = 100.0  # the error of the fit in units of rounding, up to which a whole x is taken as exact
-FEW = 1  # non-zeros that may well be a sum of many columns, however long it is
-SMALL_LATTICE = 45  # dimensions up to which sums are looked for wherever x is a multiple of small whole numbers
-FEW_EQUATIONS = 16  # with which the greedy search finds little, so that they are looked for in larger ones too
+MOST_SEARCHES = 1e4  # before a solution is found
+MOST_FITS = 1e10  # the same in all searches
+MOST_COLUMNS_FOR_GREEDY_SEARCH = 300  # outside the support, for each x
+GREEDY_STEPS_PER_SUPPORT = 8
+MOST_COLUMNS_BY_DEFAULT = 2000  # of systems in which larger dependent sets are looked for without a request
+MANY_COLUMNS = 200  # with more, the greedy search tries more starts where x is whole
+WORK_IF_WHOLE = 1e9
+LARGEST_SHARP_ERROR = 100.0  # of a fit, in units of rounding: with less, a whole x counts as exact
+FEWEST_NONZEROS_OF_A_SUM = 1  # so few may well be a sum of many columns, however long it is
+SMALL_LATTICE = 45  # dimension up to which sums are looked for wherever x is a multiple of small whole numbers
+FEW_EQUATIONS = 16  # the greedy search then finds little, so that sums are looked for in larger lattices too
 LARGEST_WHOLE = 100
-SIMPLE_RATIO = 8  # magnitudes with a ratio p/q, p and q at most this, make a special signal
-FEW_NONZEROS = 2  # which may stand in for a sum of many columns
-FALSE_ALARM = 1e-3  # how often generic columns may be called dependent
+LARGEST_SIMPLE_TERM = 8  # magnitudes with a ratio p/q, p and q at most this, make a special signal
+FEW_NONZEROS = 2  # they may replace a sum of many columns
+FALSE_ALARM_RATE = 1e-3  # generic columns that are called dependent
 
 UP_TO_THREE = "no set of up to three columns beside the support"
 VOUCH = "set assume_generic=True if A is known to be generic although it looks structured"
@@ -191,7 +194,7 @@ class Fit:
             spread=math.sqrt(problem.reduced.rank / (problem.reduced.rank - k)),
             is_whole=_is_whole(x[T]),
             is_special=is_special(np.abs(x[T])),
-            is_sharp=error <= SHARP * ROUNDING * terms,
+            is_sharp=error <= LARGEST_SHARP_ERROR * ROUNDING * terms,
             D=D,
             lengths=np.linalg.norm(D, axis=0),
         )
@@ -235,7 +238,7 @@ def chance_of_fit(B: NDArray[Any], b: NDArray[Any], x: NDArray[Any], n: int) -> 
     real = 2 if np.iscomplexobj(B) or np.iscomplexobj(b) else 1  # dimensions of a number
     spare, worst = real * (rank - k), -math.inf
     for j in range(k):
-        fits = min(math.log(SEARCHES) + _log_binomial(n - j, k - j), math.log(FITS))
+        fits = min(math.log(MOST_SEARCHES) + _log_binomial(n - j, k - j), math.log(MOST_FITS))
         near = math.log(least / max(math.sqrt(squares[j]), least))
         worst = max(worst, fits + _log_share(real * (rank - j), spare) + spare * near)
     return math.exp(min(worst, 0.0))
@@ -255,10 +258,12 @@ def _dependence(problem: Problem, fit: Fit, by_all_means: bool) -> str:
     if fit.is_whole and not fit.is_sharp:
         return NOT_SHARP
     group = dependence.dependent_pair(fit.D, _significant(problem, fit, 2))
-    if not group.columns and (by_all_means or problem.n <= MOST_COLUMNS):
+    if not group.columns and (by_all_means or problem.n <= MOST_COLUMNS_BY_DEFAULT):
         group = dependence.dependent_triple(fit.D, _significant(problem, fit, 3))
-        if not group.columns and (by_all_means or (fit.is_special and len(fit.outside) <= GREEDY_BESIDE)):
-            group = dependence.greedy_relation(_beside(problem, fit), fit.D, most_steps=STEPS_BESIDE)
+        if not group.columns and (
+            by_all_means or (fit.is_special and len(fit.outside) <= MOST_COLUMNS_FOR_GREEDY_SEARCH)
+        ):
+            group = dependence.greedy_relation(_beside(problem, fit), fit.D, most_steps=GREEDY_STEPS_PER_SUPPORT)
     if group.hides(fit.limit):
         return f"columns {_listed(fit.outside[list(group.columns)])} of A depend on each other and on the support"
     group = _relation(problem, fit, by_all_means)
@@ -271,7 +276,7 @@ def _significant(problem: Problem, fit: Fit, size: int) -> float:
     if spare < 1:
         return 0.0
     log_sets = _log_binomial(len(fit.outside), size)
-    chance = math.exp((math.log(FALSE_ALARM) - log_sets) / (spare * (2 if problem.is_complex else 1)))
+    chance = math.exp((math.log(FALSE_ALARM_RATE) - log_sets) / (spare * (2 if problem.is_complex else 1)))
     return min(fit.limit, chance * float(np.median(fit.lengths)))
 
 
@@ -294,21 +299,27 @@ def greedy_relation(problem: Problem, A: NDArray[Any], work: float) -> Relation:
 
 def work_for_relations(problem: Problem, A: NDArray[Any]) -> float:
     """Return the work that the greedy search is worth: more where columns of unusual length look like sums."""
-    return dependence.WORK * (dependence.MORE_WORK if dependence.has_uneven_columns(A, problem.reduced.rank) else 1.0)
+    return dependence.GREEDY_WORK * (
+        dependence.WORK_FACTOR_IF_UNEVEN if dependence.has_uneven_columns(A, problem.reduced.rank) else 1.0
+    )
 
 
 def _relation(problem: Problem, fit: Fit, by_all_means: bool) -> Relation:
     """Return the shortest relation between columns of A that was found: computed once, or per small support."""
     B, notes = problem.reduced.B, problem.reduced.factors.notes
-    if problem.n > MOST_COLUMNS and not by_all_means:
+    if problem.n > MOST_COLUMNS_BY_DEFAULT and not by_all_means:
         return Relation()
-    work = dependence.WORK * dependence.MORE_WORK if by_all_means else work_for_relations(problem, fit.A)
+    work = (
+        dependence.GREEDY_WORK * dependence.WORK_FACTOR_IF_UNEVEN
+        if by_all_means
+        else work_for_relations(problem, fit.A)
+    )
     if fit.is_whole and problem.n > MANY_COLUMNS:
         work = max(work, WORK_IF_WHOLE)
     found = greedy_relation(problem, fit.A, work)
     if found.hides(fit.limit) or not _uses_lattice(problem, fit, by_all_means):
         return found
-    few = fit.T if len(fit.T) <= FEW else fit.T[:0]
+    few = fit.T if len(fit.T) <= FEWEST_NONZEROS_OF_A_SUM else fit.T[:0]
     key = f"whole relation {few.tolist()}"
     if key not in notes:
         notes[key] = dependence.whole_relation(B, fit.A, few)
@@ -319,7 +330,7 @@ def _relation(problem: Problem, fit: Fit, by_all_means: bool) -> Relation:
 def _uses_lattice(problem: Problem, fit: Fit, by_all_means: bool) -> bool:
     """Return whether sums of many columns are looked for: where x or A makes them likely, or it is quick."""
     B, rank = problem.reduced.B, problem.reduced.rank
-    suspicious = len(fit.T) <= FEW or (fit.is_whole and rank <= FEW_EQUATIONS)
+    suspicious = len(fit.T) <= FEWEST_NONZEROS_OF_A_SUM or (fit.is_whole and rank <= FEW_EQUATIONS)
     if by_all_means or suspicious or dependence.has_uneven_columns(fit.A, rank):
         return dependence.can_reduce(B)
     return fit.is_whole and dependence.can_reduce(B, SMALL_LATTICE)
@@ -333,7 +344,7 @@ def _is_whole(values: NDArray[Any]) -> bool:
 
 def is_special(values: Array) -> bool:
     """Return whether x may be special, such as one of equal magnitudes, or what stands in for one."""
-    return len(values) <= FEW_NONZEROS or bool(kernels.has_simple_ratio(values, SIMPLE_RATIO, SAME_RATIO))
+    return len(values) <= FEW_NONZEROS or bool(kernels.has_simple_ratio(values, LARGEST_SIMPLE_TERM, SAME_RATIO))
 
 
 def _listed(columns: Iterable[int]) -> str:
@@ -341,9 +352,9 @@ def _listed(columns: Iterable[int]) -> str:
 
 
 def _assumptions(problem: Problem, fit: Fit, assume_generic: bool, by_all_means: bool) -> tuple[str, ...]:
-    if problem.n > MOST_COLUMNS and not by_all_means:
+    if problem.n > MOST_COLUMNS_BY_DEFAULT and not by_all_means:
         return assumptions(assume_generic, "no pair beside the support (check_dependence=True looks for more)")
-    most = 1 + min(dependence.MOST_STEPS, problem.reduced.rank - 2)
+    most = 1 + min(dependence.MOST_GREEDY_STEPS, problem.reduced.rank - 2)
     searched = f"{UP_TO_THREE}, greedily up to {most}"
     if _uses_lattice(problem, fit, by_all_means):
         searched += ", sums of more by lattice reduction"

@@ -12,14 +12,14 @@ from ..plots.svg import STYLE, to_svg
 from ..surveys import Survey
 from .environment import TEMPLATES
 
-MOST_ROWS = 8  # records on one picture
-MOST_RECORDS = 100  # records on one page
+MOST_RECORDS_PER_PICTURE = 8
+MOST_RECORDS_PER_PAGE = 100
 
 
 def write_bands(path: Path, surveys: Sequence[Survey], *, note: Callable[[str], None] = lambda text: None) -> None:
     """Draw into a .png, .svg or .html file; call `note` with what is left out."""
     kind = path.suffix.lower().removeprefix(".")
-    most = MOST_RECORDS if kind == "html" else MOST_ROWS
+    most = MOST_RECORDS_PER_PAGE if kind == "html" else MOST_RECORDS_PER_PICTURE
     if len(surveys) > most:
         note(f"the plot shows the first {most} of {len(surveys)} records")
     shown = surveys[:most]

@@ -13,13 +13,13 @@ from .measured_signals import MeasuredSignal
 from .rankings import Ranking
 
 ORDER = 2.0
-DOMINANT_MEAN = 0.5  # share of the energy that the mean has
-DOMINANT_SAMPLE = 0.5  # share of the energy that one sample has
-REPEATED_EXTREME = 0.01  # share of samples that are exactly the largest or the smallest: the recorder was overdriven
+DOMINANT_MEAN_SHARE = 0.5  # of the energy
+DOMINANT_SAMPLE_SHARE = 0.5  # of the energy
+CLIPPED_SHARE = 0.01  # of samples that equal the largest or the smallest: the recorder was overdriven
 FEW_LEVELS = 32  # different values of a long signal
 LONG = 1000
-MOST_NAMES = 3  # of signals or metrics in a sentence
-MOST_OTHERS = 2  # choices of other metrics
+MOST_NAMES_IN_A_SENTENCE = 3
+MOST_OTHER_CHOICES = 2
 
 
 def summarise_signals(
@@ -58,7 +58,7 @@ def _who_agrees(best: str, choices: Mapping[str, Sequence[str]], lawful: int) ->
         if name != best
     ]
     words = f"{len(agreeing)} of the {lawful} metrics that obey all laws agree"
-    return "; ".join([f"{words} ({_list(agreeing)})" if agreeing else words, *others[:MOST_OTHERS]])
+    return "; ".join([f"{words} ({_list(agreeing)})" if agreeing else words, *others[:MOST_OTHER_CHOICES]])
 
 
 def _where(signals: Sequence[MeasuredSignal]) -> str:
@@ -108,9 +108,9 @@ def _list(names: Sequence[str]) -> str:
     files = {name.partition(": ")[0] for name in names}
     if len(names) > 1 and len(files) == 1 and all(": " in name for name in names):
         return f"{files.pop()}: {_list([name.partition(': ')[2] for name in names])}"
-    more = len(names) - MOST_NAMES
+    more = len(names) - MOST_NAMES_IN_A_SENTENCE
     if more > 0:
-        return f"{', '.join(names[:MOST_NAMES])} and {more} more"
+        return f"{', '.join(names[:MOST_NAMES_IN_A_SENTENCE])} and {more} more"
     return " and ".join([", ".join(names[:-1]), names[-1]] if len(names) > 1 else names)
 
 
@@ -122,22 +122,22 @@ def find_oddities(values: Array, missing: int = 0) -> list[Oddity]:
         found.append(Oddity(left_out.format(f"{missing:,}"), left_out, missing))
     flat = values.ravel() / np.abs(values).max()
     energy = float(np.sum(flat**2))
-    if values.ndim == 1 and flat.size * float(np.mean(flat)) ** 2 > DOMINANT_MEAN * energy:
+    if values.ndim == 1 and flat.size * float(np.mean(flat)) ** 2 > DOMINANT_MEAN_SHARE * energy:
         offset = "the mean has most of the energy, so the sparsity of the samples is that of an offset"
         found.append(Oddity(offset, offset))
-    if float(np.max(flat**2)) > DOMINANT_SAMPLE * energy:
+    if float(np.max(flat**2)) > DOMINANT_SAMPLE_SHARE * energy:
         alone = "alone has most of the energy"
         found.append(Oddity(f"sample {int(np.argmax(np.abs(flat))):,} {alone}", f"one sample {alone}"))
     levels, counts = np.unique(flat, return_counts=True)
     if len(levels) == 1:
         return [*found, Oddity("all samples are equal", "all samples are equal")]
     extremes = max(counts[0], counts[-1]) / flat.size
-    if values.ndim == 1 and len(levels) > 2 and levels[0] * levels[-1] < 0 and extremes > REPEATED_EXTREME:
+    if values.ndim == 1 and len(levels) > 2 and levels[0] * levels[-1] < 0 and extremes > CLIPPED_SHARE:
         found.append(_share("{} % of the samples are at the largest or smallest value, as if clipped", extremes))
     if flat.size >= LONG and len(levels) <= FEW_LEVELS:
         found.append(Oddity(f"only {len(levels)} different values", "only {} different values", len(levels)))
     zeros = float(np.mean(flat == 0))
-    if zeros > REPEATED_EXTREME:
+    if zeros > CLIPPED_SHARE:
         found.append(_share("{} % of the samples are exactly zero", zeros))
     return found
 

@@ -21,7 +21,7 @@ from ..paper import audit_paper
 
 MARKS = {"holds": "✓", "violated": "✗", "undecided": "?", "not applicable": "–"}
 RELATIONS = {"<": "fall", ">": "rise", "=": "stay the same", ">=": "not fall", "<=": "not rise"}
-MOST_STEPS = 6  # of a limit; counterexamples have at most five
+MOST_STEPS_OF_A_LIMIT = 6  # counterexamples have at most five
 
 
 @dataclass(frozen=True)
@@ -145,7 +145,7 @@ def _shown(verdict: Verdict) -> Shown | None:
         return None
     steps = counterexample.get("steps") or [counterexample]
     return Shown(
-        tuple((_signal(step["before"]), _signal(step["after"])) for step in steps[:MOST_STEPS]),
+        tuple((_signal(step["before"]), _signal(step["after"])) for step in steps[:MOST_STEPS_OF_A_LIMIT]),
         _value(counterexample["value_before"]),
         _value(counterexample["value_after"]),
         _asked(CRITERIA[verdict.criterion]),

@@ -16,13 +16,13 @@ from ..signals import REPRESENTATIONS
 from .comparisons import DEFAULT, MINIMUM_NORM, OURS, Attempt, Comparison
 from .measured_signals import MeasuredSignal
 
-KEPT = 0.25  # sums per sample
+SUMS_PER_SAMPLE = 0.25
 LONGEST_PIECE = 512
 LARGEST_PICTURE = 128
-DEEPEST = 16  # of larger pictures the sides are cut to multiples of this, so that they can be halved four times
-ORDER = 1.0  # of the sparsity that chooses the representation: recovery needs the many small coefficients small
+SIDE_MULTIPLE = 16  # larger pictures are cut to such sides, so that they can be halved four times
+ORDER_OF_CHOICE = 1.0  # of the representation: 1, because recovery needs many coefficients to be small
 SEED = 0
-VERDICTS = (  # of relative errors below the limit
+VERDICT_BY_ERROR_LIMIT = (
     (1e-6, "It comes back exactly."),
     (0.1, "It comes back."),
     (0.4, "Its main features come back."),
@@ -43,9 +43,9 @@ def recover_signal_or_picture(signal: MeasuredSignal) -> Comparison:
 
 def _piece(signal: MeasuredSignal) -> Comparison:
     truth, first = busiest_piece(signal.values, LONGEST_PIECE)
-    label = max(REPRESENTATIONS, key=lambda name: gds(REPRESENTATIONS[name](truth), ORDER))
+    label = max(REPRESENTATIONS, key=lambda name: gds(REPRESENTATIONS[name](truth), ORDER_OF_CHOICE))
     transform = np.column_stack([REPRESENTATIONS[label](unit) for unit in np.eye(len(truth))])
-    sums = random_sums(truth, KEPT, transform, SEED)
+    sums = random_sums(truth, SUMS_PER_SAMPLE, transform, SEED)
     found = sums.recover(GDSReweighted(assume_generic=True))  # normal sums are generic
     values = {MINIMUM_NORM: sums.least_norm(), OURS: found.x}
     reasons = {MINIMUM_NORM: "the smallest signal that explains the sums", OURS: found.certificate_reason}
@@ -72,7 +72,7 @@ def _piece(signal: MeasuredSignal) -> Comparison:
 def _picture(signal: MeasuredSignal) -> Comparison:
     rows, columns = (slice((side - cut) // 2, (side + cut) // 2) for side, cut in _middle(signal.values.shape))
     truth = signal.values[rows, columns]
-    shown = recover_picture(signal.name, truth, KEPT, SEED)
+    shown = recover_picture(signal.name, truth, SUMS_PER_SAMPLE, SEED)
     peak = float(np.ptp(truth)) or 1.0
 
     def errors(x: Array) -> dict[str, str]:
@@ -98,12 +98,12 @@ def _picture(signal: MeasuredSignal) -> Comparison:
 
 def _judge(error: float) -> str:
     """Say in words how good a recovery is."""
-    return next(words for limit, words in VERDICTS if error < limit)
+    return next(words for limit, words in VERDICT_BY_ERROR_LIMIT if error < limit)
 
 
 def _middle(shape: tuple[int, ...]) -> list[tuple[int, int]]:
     """Return each side of a picture and how much of it is kept: wavelets need lengths that can be halved."""
-    steps = [DEEPEST if side >= 4 * DEEPEST else 2 for side in shape]
+    steps = [SIDE_MULTIPLE if side >= 4 * SIDE_MULTIPLE else 2 for side in shape]
     return [(side, min(side - side % step, LARGEST_PICTURE)) for side, step in zip(shape, steps, strict=True)]
 
 

@@ -16,10 +16,10 @@ from ..io import Contents, expand, opened
 from ..measurements.file_signals import increases_evenly, split_signals
 from ..surveys import find_rate
 
-MOST_SIGNALS = 12  # on one page
-MOST_SAMPLES = 1 << 20  # of one signal
+MOST_SIGNALS_PER_PAGE = 12
+MOST_SAMPLES_PER_SIGNAL = 1 << 20
 FEWEST_SAMPLES = 8
-HALVINGS = 6  # how often the length can be halved, so that a wavelet transform has that many levels
+WAVELET_LEVELS = 6  # signals are cut to a length that can be halved so often
 
 Note = Callable[[str], None]
 
@@ -74,8 +74,8 @@ def read_signals(
     more = sum(map(len, files)) - len(found)
     if more:
         note(
-            f"the page has room for {MOST_SIGNALS} signals; {more} more {'is' if more == 1 else 'are'} left out (name "
-            "fewer files, or choose with --key)"
+            f"the page has room for {MOST_SIGNALS_PER_PAGE} signals; {more} more {'is' if more == 1 else 'are'} left "
+            "out (name fewer files, or choose with --key)"
         )
     return _with_own_names(found)
 
@@ -91,11 +91,11 @@ def _read_file(path: str, name: str, rate: float | None, key: str | None, note: 
 def _share_room(files: Sequence[list[OwnSignal]]) -> list[OwnSignal]:
     """Return as many signals as the page has room for, the same number from every file that has so many."""
     taken = [0] * len(files)
-    while sum(taken) < MOST_SIGNALS:
+    while sum(taken) < MOST_SIGNALS_PER_PAGE:
         open_files = [k for k, signals in enumerate(files) if taken[k] < len(signals)]
         if not open_files:
             break
-        for k in open_files[: MOST_SIGNALS - sum(taken)]:
+        for k in open_files[: MOST_SIGNALS_PER_PAGE - sum(taken)]:
             taken[k] += 1
     return [signal for signals, count in zip(files, taken, strict=True) for signal in signals[:count]]
 
@@ -122,7 +122,7 @@ def _prepare(name: str, row: NDArray[Any], rate: float | None) -> OwnSignal | st
     """Return a signal of finite samples whose length can be halved, or why there is none."""
     values = np.abs(row) if row.dtype.kind == "c" else row.astype(np.float64)
     finite = values[np.isfinite(values)]
-    cut = finite[:MOST_SAMPLES]
+    cut = finite[:MOST_SAMPLES_PER_SIGNAL]
     cut = cut[: _even_length(cut.size)]
     if cut.size < FEWEST_SAMPLES:
         samples = "sample" if finite.size == 1 else "samples"
@@ -133,8 +133,8 @@ def _prepare(name: str, row: NDArray[Any], rate: float | None) -> OwnSignal | st
 
 
 def _even_length(n: int) -> int:
-    """Return the largest length up to n that can be halved as often as `HALVINGS`, or less often if n is short."""
-    step = 1 << min(HALVINGS, max(n.bit_length() - 4, 1))
+    """Return the largest length up to n that can be halved `WAVELET_LEVELS` times, or less often if n is short."""
+    step = 1 << min(WAVELET_LEVELS, max(n.bit_length() - 4, 1))
     return n - n % step
 
 

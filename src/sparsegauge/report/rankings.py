@@ -16,8 +16,8 @@ from ..metrics.metric import Metric
 from ..signals import REPRESENTATIONS
 from .measured_signals import MeasuredSignal
 
-REFERENCE = "gds"  # what the others' ranks are compared with: S_2
-ENTERS = {"P4": "scale", "P6": "length"}  # what a metric that breaks the criterion depends on
+REFERENCE_METRIC = "gds"  # S_2, with whose ranks those of the others are compared
+DEPENDENCE_BY_BROKEN_LAW = {"P4": "scale", "P6": "length"}
 
 
 @dataclass(frozen=True)
@@ -84,7 +84,7 @@ def rank_signals(signals: Sequence[MeasuredSignal]) -> tuple[Ranking, ...]:
 def _ranking(representation: str, signals: Sequence[MeasuredSignal]) -> Ranking:
     coefficients = [REPRESENTATIONS[representation](signal.values) for signal in signals]
     values = {name: _sparsities(metric, coefficients) for name, metric in METRICS.items()}
-    rows = [_row(metric, values[name], values[REFERENCE]) for name, metric in METRICS.items()]
+    rows = [_row(metric, values[name], values[REFERENCE_METRIC]) for name, metric in METRICS.items()]
     rows.sort(key=lambda row: -row.agreement if math.isfinite(row.agreement) else math.inf)
     return Ranking(representation, tuple(signal.name for signal in signals), tuple(rows))
 
@@ -105,7 +105,7 @@ def _row(metric: Metric, values: Array, reference: Array) -> Row:
         ranks=tuple(int(rank) if math.isfinite(rank) else None for rank in ranks),
         agreement=_agreement(values, reference),
         lawful=all(verdict.status == "holds" for verdict in audit.laws.values()),
-        enters=tuple(word for key, word in ENTERS.items() if audit[key].status == "violated"),
+        enters=tuple(word for key, word in DEPENDENCE_BY_BROKEN_LAW.items() if audit[key].status == "violated"),
     )
 
 

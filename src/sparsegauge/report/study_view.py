@@ -18,14 +18,16 @@ from numpy.typing import NDArray
 
 from .._arrays import Array
 from ..study.axes import label_axis
-from ..study.choice import RECOVERED, Choices, choose_orders
+from ..study.choice import RECOVERED_SUCCESS_RATE, Choices, choose_orders
 from ..study.summary import Summary
 from .typeset import label
 
-PANELS, ACROSS, UP = "distributions", "measurements", "orders"  # a map each; its two axes
-COLOURS = "viridis"  # even steps look even, to the colour-blind too
+PANEL_AXIS = "distributions"  # one map per value
+HORIZONTAL_AXIS = "measurements"
+VERTICAL_AXIS = "orders"
+COLOUR_MAP = "viridis"  # even steps look even, also to colour-blind readers
 DECADES_OF_COLOURS = 8  # errors further below the largest share the last colour
-MOST_COLUMNS = 9  # of the table of orders
+MOST_TABLE_COLUMNS = 9
 GRADIENT_STOPS = 17
 
 
@@ -106,7 +108,7 @@ class StudyView:
     @property
     def recovered(self) -> float:
         """The success rate from which on such signals count as recovered."""
-        return RECOVERED
+        return RECOVERED_SUCCESS_RATE
 
     @property
     def has_choice(self) -> bool:
@@ -131,9 +133,9 @@ class StudyView:
         """Return which measurements the table shows: round ones where there are any, else evenly spread ones."""
         round_ones = [k for k, m in enumerate(self.measurements) if m % 10 == 0]
         chosen = round_ones if len(round_ones) > 2 else list(range(len(self.measurements)))
-        if len(chosen) <= MOST_COLUMNS:
+        if len(chosen) <= MOST_TABLE_COLUMNS:
             return chosen
-        return [chosen[k] for k in np.linspace(0, len(chosen) - 1, MOST_COLUMNS).round().astype(int)]
+        return [chosen[k] for k in np.linspace(0, len(chosen) - 1, MOST_TABLE_COLUMNS).round().astype(int)]
 
     @property
     def any_shown(self) -> bool:
@@ -169,7 +171,7 @@ class StudyView:
         low, high = (math.log10(end) for end in self.range)
         with np.errstate(invalid="ignore", divide="ignore"):
             share = (np.log10(place.mean.T) - low) / (high - low)
-        pixels = matplotlib.colormaps[COLOURS](np.nan_to_num(np.clip(share, 0, 1)))
+        pixels = matplotlib.colormaps[COLOUR_MAP](np.nan_to_num(np.clip(share, 0, 1)))
         pixels[np.isnan(place.mean.T)] = 0
         file = io.BytesIO()
         matplotlib.image.imsave(file, pixels[::-1], format="png", metadata={"Software": "sparsegauge"})
@@ -193,7 +195,7 @@ class StudyView:
             "clear": _pack_bits(self.choices.is_clear),
             "flat": _pack_bits(self.choices.is_flat),
             "recover": _pack_bits(self.choices.all_recover),
-            "recovered": RECOVERED,
+            "recovered": RECOVERED_SUCCESS_RATE,
             "range": self.range,
             "colours": [_hex(share) for share in np.linspace(0, 1, 64)],
         }
@@ -215,16 +217,16 @@ def view_study(summary: Summary, *, title: str, notes: Sequence[str] = ()) -> St
     sliders = tuple(
         Slider(axis, label_axis(axis), tuple(values))
         for axis, values in axes.items()
-        if axis not in (PANELS, ACROSS, UP)
+        if axis not in (PANEL_AXIS, HORIZONTAL_AXIS, VERTICAL_AXIS)
     )
-    order = [PANELS, *(slider.axis for slider in sliders), ACROSS, UP]
+    order = [PANEL_AXIS, *(slider.axis for slider in sliders), HORIZONTAL_AXIS, VERTICAL_AXIS]
     mean, error = (_arrange(summary.values[f"mse_{word}"], list(axes), order) for word in ("mean", "standard_error"))
     return StudyView(
         title,
-        tuple(map(str, axes.get(PANELS, ("all signals",)))),
+        tuple(map(str, axes.get(PANEL_AXIS, ("all signals",)))),
         sliders,
-        tuple(axes.get(ACROSS, (0,))),
-        tuple(map(float, axes.get(UP, (math.nan,)))),
+        tuple(axes.get(HORIZONTAL_AXIS, (0,))),
+        tuple(map(float, axes.get(VERTICAL_AXIS, (math.nan,)))),
         mean,
         error,
         _arrange_choices(summary, order),
@@ -244,14 +246,14 @@ def _arrange(values: NDArray[Any], axes: list[str], order: list[str]) -> NDArray
 def _arrange_choices(summary: Summary, order: list[str]) -> Choices:
     """Return the choices on the axes of the page; of a study without orders there are none."""
     cells = order[:-1]
-    if UP not in summary.axes:
+    if VERTICAL_AXIS not in summary.axes:
         only = _arrange(summary.values["mse_mean"], list(summary.axes), cells)
         nothing = np.zeros(only.shape, bool)
         return Choices({}, (math.nan,), np.where(np.isnan(only), -1, 0), ~nothing[..., None], nothing, nothing, False)
     found = choose_orders(summary)
     axes = list(found.axes)
     arrays = {name: _arrange(getattr(found, name), axes, cells) for name in ("best", "is_clear", "all_recover")}
-    near = _arrange(found.near, [*axes, UP], order).astype(bool)
+    near = _arrange(found.near, [*axes, VERTICAL_AXIS], order).astype(bool)
     return Choices(
         found.axes,
         found.orders,
@@ -299,7 +301,7 @@ def _pack_floats(values: NDArray[np.float64]) -> str:
 
 
 def _hex(share: float) -> str:
-    red, green, blue, _ = (round(255 * part) for part in matplotlib.colormaps[COLOURS](float(share)))
+    red, green, blue, _ = (round(255 * part) for part in matplotlib.colormaps[COLOUR_MAP](float(share)))
     return f"#{red:02x}{green:02x}{blue:02x}"
 
 

@@ -23,10 +23,10 @@ from .._arrays import Array
 from ..errors import InvalidInput
 from .summary import Summary
 
-RECOVERED = 0.99  # the success rate of all orders from which on there is nothing to choose
-CLEAR_LEAD = 2.0  # standard errors
-AS_GOOD = 1.0  # standard error
-FLAT_SHARE = 2 / 3  # of the orders: where more of them are as good as the best, the choice matters little
+RECOVERED_SUCCESS_RATE = 0.99  # if all orders reach it, there is nothing to choose
+STANDARD_ERRORS_OF_A_CLEAR_LEAD = 2.0
+STANDARD_ERRORS_AS_GOOD = 1.0  # as the best order
+SHARE_OF_A_FLAT_CHOICE = 2 / 3  # of the orders: if more are as good as the best, the choice matters little
 
 
 @dataclass(frozen=True)
@@ -74,7 +74,7 @@ class Choices:
     @property
     def is_flat(self) -> NDArray[np.bool_]:
         """Where the choice matters little: most orders are as good as the best."""
-        return np.asarray(self.near.sum(axis=-1) >= FLAT_SHARE * len(self.orders))
+        return np.asarray(self.near.sum(axis=-1) >= SHARE_OF_A_FLAT_CHOICE * len(self.orders))
 
 
 def choose_orders(summary: Summary) -> Choices:
@@ -116,9 +116,9 @@ def decide(
     spread = np.nan_to_num(lead_error)  # of a single trial the error is not known; any lag then counts
     is_best = np.arange(mean.shape[-1]) == best[..., None]
     with np.errstate(invalid="ignore"):
-        near = (lag <= AS_GOOD * spread) | is_best
-        is_clear = ((lag > CLEAR_LEAD * spread) | is_best).all(axis=-1) & (mean.shape[-1] > 1)
-        all_recover = np.asarray((success >= RECOVERED).all(axis=-1))
+        near = (lag <= STANDARD_ERRORS_AS_GOOD * spread) | is_best
+        is_clear = ((lag > STANDARD_ERRORS_OF_A_CLEAR_LEAD * spread) | is_best).all(axis=-1) & (mean.shape[-1] > 1)
+        all_recover = np.asarray((success >= RECOVERED_SUCCESS_RATE).all(axis=-1))
     return Choices(
         axes,
         orders,

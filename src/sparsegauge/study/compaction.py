@@ -18,8 +18,8 @@ from .inventory import Sessions
 from .parts import NEEDS, Facts, PartReader, encode_part, note_units
 from .units import Units
 
-MOST_ROWS = 500_000  # in a part that is put together
-ENOUGH = 64  # small parts, from which on they are put together
+MOST_ROWS_PER_MERGED_PART = 500_000
+SMALL_PARTS_BEFORE_MERGING = 64
 
 
 @dataclass(frozen=True)
@@ -33,12 +33,12 @@ class Merged:
 
 def choose_group(parts: Mapping[str, Facts]) -> list[str]:
     """Return the names of small parts to put together, in the order of the grid or of time; empty if there are few."""
-    small = [name for name, facts in parts.items() if facts.rows <= MOST_ROWS // 2]
-    if len(small) < ENOUGH:
+    small = [name for name, facts in parts.items() if facts.rows <= MOST_ROWS_PER_MERGED_PART // 2]
+    if len(small) < SMALL_PARTS_BEFORE_MERGING:
         return []
     small.sort(key=lambda name: _place(parts[name]))
     rows = np.cumsum([parts[name].rows for name in small])
-    return small[: max(2, int(np.searchsorted(rows, MOST_ROWS, side="right")))]
+    return small[: max(2, int(np.searchsorted(rows, MOST_ROWS_PER_MERGED_PART, side="right")))]
 
 
 def _place(facts: Facts) -> float:

@@ -13,7 +13,8 @@ from .._platform.locks import open_regular, try_lock
 from .._platform.writing import replace_file
 from ..errors import InvalidInput, NotRegularFile, StoreInUse
 
-TRIES, PAUSE = 5, 0.1  # somebody who only asks whether it is locked holds it for a moment
+LOCK_TRIES = 5  # a process that only asks whether a store is locked holds the lock for a moment
+SECONDS_BETWEEN_TRIES = 0.1
 
 _held: set[int] = set()
 
@@ -43,14 +44,14 @@ class Lock:
             raise InvalidInput(f"{path} {error}; this store was tampered with: do not use it") from error
         except OSError as error:
             raise OSError(error.errno, f"cannot be written ({error.strerror})", str(path)) from error
-        for attempt in range(TRIES):
+        for attempt in range(LOCK_TRIES):
             if try_lock(self.handle):
                 break
-            if attempt == TRIES - 1:
+            if attempt == LOCK_TRIES - 1:
                 owner = os.read(self.handle, 200).decode(errors="replace").strip() or "another process"
                 os.close(self.handle)
                 raise StoreInUse(f"{self.directory} is being written to by {owner}; wait for it, or stop it")
-            time.sleep(PAUSE)
+            time.sleep(SECONDS_BETWEEN_TRIES)
         _held.add(self.handle)
         with contextlib.suppress(OSError):  # a full disk is reported where it matters
             os.ftruncate(self.handle, 0)

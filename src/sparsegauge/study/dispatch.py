@@ -28,12 +28,13 @@ from .plan import Study
 from .store import Progress, Store
 from .units import Numbers
 
-IN_FLIGHT = 128  # futures of an executor that does not say how many workers it has, and of a cluster, which may grow
-BATCH_SECONDS, MOST_CELLS = 0.2, 1000  # of a batch; a longer cell travels alone
-BATCHES_PER_WORKER = 4  # at least, of what is left: so that all workers end at about the same time
-PATIENCE = 30.0  # seconds without a finished batch, after which the cluster is asked whether it has workers
-KILLED_WORKER = "KilledWorker"  # what Dask raises for a task whose workers died three times
-LAST_WAIT = 60.0  # seconds that a study that is stopped gives to cells under way
+MOST_BATCHES_IN_FLIGHT = 128  # for clusters, and executors that do not state the number of their workers
+BATCH_SECONDS = 0.2  # a longer cell travels alone
+MOST_CELLS_PER_BATCH = 1000
+BATCHES_PER_WORKER = 4  # at least, of what is left, so that all workers end at about the same time
+SECONDS_BEFORE_WORKER_CHECK = 30.0  # without a finished batch
+KILLED_WORKER = "KilledWorker"  # the exception of Dask for a task whose workers died three times
+SECONDS_FOR_LAST_CELLS = 60.0  # of a study that is stopped
 DIED = "every worker that computed it died, also when it was computed alone"
 RETRY = "retry_failed=True (--retry-failed) tries it again"
 
@@ -106,7 +107,7 @@ class Dispatcher:
                     self.flying[self._submit(executor, batch)] = batch
                 if not self.flying:
                     return
-                finished = wait(self.flying, timeout=PATIENCE, return_when=FIRST_COMPLETED).done
+                finished = wait(self.flying, timeout=SECONDS_BEFORE_WORKER_CHECK, return_when=FIRST_COMPLETED).done
                 if not finished:
                     self._look_for_workers()
                 for future in finished:
@@ -126,10 +127,10 @@ class Dispatcher:
             for worker, versions in found.items():
                 self._check_versions(worker, versions)
             self.workers = max(1, len(found))
-            return max(IN_FLIGHT, 2 * self.workers)
+            return max(MOST_BATCHES_IN_FLIGHT, 2 * self.workers)
         workers = getattr(executor, "_max_workers", None)
-        self.workers = workers if isinstance(workers, int) else max(1, IN_FLIGHT // 2)
-        return 2 * workers if isinstance(workers, int) else IN_FLIGHT
+        self.workers = workers if isinstance(workers, int) else max(1, MOST_BATCHES_IN_FLIGHT // 2)
+        return 2 * workers if isinstance(workers, int) else MOST_BATCHES_IN_FLIGHT
 
     def _next_batch(self) -> Numbers:
         """Return the units to hand out next; empty if there are none, or none yet."""
@@ -147,7 +148,7 @@ class Dispatcher:
         if self.pace is None:
             return 1
         fair = len(self.missing) // (BATCHES_PER_WORKER * self.workers)
-        return max(1, min(fair, int(BATCH_SECONDS / max(self.pace, 1e-6)), MOST_CELLS))
+        return max(1, min(fair, int(BATCH_SECONDS / max(self.pace, 1e-6)), MOST_CELLS_PER_BATCH))
 
     def _submit(self, executor: Executor, batch: Numbers) -> Future[Finished]:
         cells = [self.store.units.cell(number) for number in batch.tolist()]
@@ -228,13 +229,14 @@ class Dispatcher:
             raise _lost(ConnectionError(f"the client is {client.status}"))
         if not client.scheduler_info().get("workers"):
             self.missed_workers = True
-            text = f"the cluster has had no workers for {PATIENCE:g} s; the study waits for some to be started"
+            seconds = f"{SECONDS_BEFORE_WORKER_CHECK:g} s"
+            text = f"the cluster has had no workers for {seconds}; the study waits for some to be started"
             warnings.warn(text, StudyWarning, stacklevel=2)
 
     def _land(self) -> None:
         """Start nothing more; keep what is finished and, for a while, wait for what is under way."""
         under_way = [future for future in self.flying if not future.cancel()]  # of Dask's, those finished only
-        for future in wait(under_way, timeout=LAST_WAIT).done:
+        for future in wait(under_way, timeout=SECONDS_FOR_LAST_CELLS).done:
             if not future.cancelled() and future.exception() is None:
                 finished = future.result()
                 if finished.versions["sparsegauge"] == __version__:

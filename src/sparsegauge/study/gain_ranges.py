@@ -17,8 +17,9 @@ from numpy.typing import NDArray
 from .choice import Choices, choose_orders
 from .summary import Summary, shipped
 
-NEAR_BEST_GAINS = 1.1  # errors up to this multiple of the lowest
-EXCEPTED, EXCEPTED_ABOVE = ("binomial", "uniform"), 40  # the paper's own exception, of N = 100
+NEAR_BEST_ERROR_RATIO = 1.1  # over the lowest error
+EXCEPTED_DISTRIBUTIONS = ("binomial", "uniform")  # by the paper
+EXCEPTED_ABOVE_NONZEROS = 40  # of N = 100
 WHOLE_GRID = "the whole grid"
 RANGES_OF_M = {"M < 40": (1, 39), "40 to 80": (40, 80), "M > 80": (81, 99)}
 
@@ -34,7 +35,9 @@ def near_best_gains() -> dict[str, Summary]:
     gains = shipped("gains")
     tables = {f"a = {a:g}, c = {c:g}": gains.at(a=a, c=c) for a in gains.axes["a"] for c in gains.axes["c"]}
     errors = {label: float(table.values["mse_mean"].min(axis=-1).mean()) for label, table in tables.items()}
-    return {label: table for label, table in tables.items() if errors[label] <= NEAR_BEST_GAINS * min(errors.values())}
+    return {
+        label: table for label, table in tables.items() if errors[label] <= NEAR_BEST_ERROR_RATIO * min(errors.values())
+    }
 
 
 def share_best(
@@ -47,8 +50,8 @@ def share_best(
     counted = choices.is_open & _within(choices, first, last)
     if with_exception:
         for i, name in enumerate(choices.axes["distributions"]):
-            if name in EXCEPTED:
-                counted[i, np.asarray(choices.axes["nonzeros"]) > EXCEPTED_ABOVE] = False
+            if name in EXCEPTED_DISTRIBUTIONS:
+                counted[i, np.asarray(choices.axes["nonzeros"]) > EXCEPTED_ABOVE_NONZEROS] = False
     order = choices.order[counted]
     return float(np.mean((order >= low) & (order <= high)))
 

@@ -19,7 +19,7 @@ from ..errors import Damaged
 from .axes import Columns
 from .coverage import Coverage
 from .journal import listed_parts
-from .manifest import PLACES, Manifest
+from .manifest import PART_FOLDERS, Manifest
 from .parts import Facts, PartReader, empty_results, empty_timings
 from .units import Units
 
@@ -158,7 +158,7 @@ def _check(reader: PartReader, name: str) -> Facts | str | None:
 
 def take_inventory(directory: Path, manifest: Manifest) -> Inventory:
     """Look at every part of a store, whether or not somebody is writing to it."""
-    places = {place: inspect_parts(directory, manifest, place) for place in PLACES}
+    places = {place: inspect_parts(directory, manifest, place) for place in PART_FOLDERS}
     coverage, sessions = Coverage.empty(manifest.grid), Sessions()
     damaged = {f"{place}/{name}": why for place, found in places.items() for name, why in found.damaged.items()}
     strange: dict[str, list[str]] = {place: list(found.others) for place, found in places.items()}

@@ -19,7 +19,7 @@ from ..errors import InvalidInput
 from .choice import Choices, decide, has_paired_errors, lead_errors
 from .summary import Summary, shipped
 
-TABLES = ("spsa", "reweighted")  # those of the shipped ones that have a solver's errors over the orders
+TABLES_WITH_ORDERS = ("spsa", "reweighted")  # of the shipped ones
 DEFAULT_SOLVER = "Portfolio"
 
 
@@ -85,7 +85,7 @@ def recommend_order(
     >>> found.default_solver_success_rate > max(found.success_rate_by_order.values())
     True
     """
-    check_choice("solver", solver, TABLES)
+    check_choice("solver", solver, TABLES_WITH_ORDERS)
     n = check_count("n", n, least=2)
     table = shipped(solver)
     check_choice("distribution", distribution, tuple(table.axes["distributions"]))

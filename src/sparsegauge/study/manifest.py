@@ -23,8 +23,8 @@ from .journal import FOLDER
 from .plan import Study
 
 FORMAT = 1
-MANIFEST = "manifest.json"  # the file that makes a folder the store of a study
-PLACES = ("results", "timings")  # where the parts of a store are
+MANIFEST = "manifest.json"  # the file that makes a directory the store of a study
+PART_FOLDERS = ("results", "timings")
 
 
 @dataclass(frozen=True)
@@ -130,7 +130,7 @@ def _refuse_another_study(directory: Path, manifest: Manifest, study: Study) -> 
 
 
 def _refuse_other_files(directory: Path) -> None:
-    others = {entry.name for entry in directory.iterdir()} - {"lock", FAILED, FOLDER, *PLACES}
+    others = {entry.name for entry in directory.iterdir()} - {"lock", FAILED, FOLDER, *PART_FOLDERS}
     others = {name for name in others if not name.endswith(".tmp")}
     if others:
         raise InvalidInput(f"{directory} holds other files ({min(others)}); a store needs a directory of its own")

@@ -30,7 +30,7 @@ from .external import describe_import, file_hash, import_by_path, is_data_file, 
 from .solver_table import check_solver, has_option, plain_option, read_solver, write_solver
 from .sources import check_source
 
-SUCCESS = 1e-3  # the largest relative error of a success, as in the benchmarks
+DEFAULT_SUCCESS_BELOW = 1e-3  # relative error, as in the benchmarks
 GAUSSIAN = "gaussian"
 NUMERIC_AXES = ("nonzeros", "measurements", "noise_db", "orders")
 
@@ -93,7 +93,7 @@ class Study:
     repeats: int
     seed: int
     noise_db: Sequence[float] = ()
-    success_below: float = SUCCESS
+    success_below: float = DEFAULT_SUCCESS_BELOW
     options: Mapping[str, Sequence[Any]] = dataclasses.field(default_factory=dict)
     matrix: str = GAUSSIAN
     folder: str = dataclasses.field(default="", compare=False, repr=False)
@@ -303,5 +303,7 @@ def _try_values(key: str, solver: Solver, option: str, values: Sequence[Any]) ->
 
 def _check_tolerance(value: Any) -> float:
     if not 0 < check_number("success_below", value) < math.inf:
-        raise InvalidInput(f"success_below must be a number above 0, got {value!r}; the default is {SUCCESS:g}")
+        raise InvalidInput(
+            f"success_below must be a number above 0, got {value!r}; the default is {DEFAULT_SUCCESS_BELOW:g}"
+        )
     return float(value)

@@ -15,8 +15,8 @@ from .._arrays import Array
 from ..criteria.claims import Claim
 from .choice import Choices, choose_orders
 from .gain_ranges import (
-    EXCEPTED,
-    EXCEPTED_ABOVE,
+    EXCEPTED_ABOVE_NONZEROS,
+    EXCEPTED_DISTRIBUTIONS,
     RANGES_OF_M,
     WHOLE_GRID,
     combine,
@@ -34,8 +34,8 @@ from .gain_ranges import (
 )
 from .summary import Summary, shipped
 
-IN_GENERAL = 0.95  # share of neighbouring cells
-ALMOST_ALL = 0.9  # share of cells
+SHARE_IN_GENERAL = 0.95  # of neighbouring cells
+SHARE_OF_ALMOST_ALL = 0.9  # cells
 NEGLIGIBLE_SHARE = 0.01  # of the error with one measurement
 HALF, TENTH = 0.5, 0.1
 
@@ -84,7 +84,7 @@ def claims_about_experiment() -> list[Claim]:
 def findings() -> list[ExperimentClaim]:
     """Return every statement of section VIII about the experiment, with what the shipped tables say of it."""
     return [
-        *_about_errors(), *_about_best_orders(), *_about_measurements(), *_about_nonzeros(), *_about_rivals(),
+        *_about_errors(), *_about_best_orders(), *_about_measurements(), *_about_nonzeros(), *_about_other_methods(),
         _example(),
     ]  # fmt: skip
 
@@ -98,7 +98,7 @@ def _about_errors() -> list[ExperimentClaim]:
         ExperimentClaim(
             "error and K",
             "row by row: the larger K, the larger the error in general",
-            combine(share > IN_GENERAL for share in growing),
+            combine(share > SHARE_IN_GENERAL for share in growing),
             f"in {_span(growing)} of neighbouring cells of {WHOLE_GRID}",
         ),
         ExperimentClaim(
@@ -127,15 +127,15 @@ def _about_best_orders() -> list[ExperimentClaim]:
     gini = functools.partial(share_best, low=1, high=1)
     few, more = functools.partial(claimed, last=39), functools.partial(claimed, first=40)
     whole = study_choices()
-    excepted = [k for k, name in enumerate(whole.axes["distributions"]) if name in EXCEPTED]
-    dense = np.asarray(whole.axes["nonzeros"]) > EXCEPTED_ABOVE
+    excepted = [k for k, name in enumerate(whole.axes["distributions"]) if name in EXCEPTED_DISTRIBUTIONS]
+    dense = np.asarray(whole.axes["nonzeros"]) > EXCEPTED_ABOVE_NONZEROS
     inside = whole.order[excepted][:, dense][whole.is_open[excepted][:, dense]]
     confirmed = f"{np.mean((inside >= 2) & (inside <= 7)):.0%}"
     return [
         ExperimentClaim(
             "orders 2 to 7",
             "orders 2 to 7 are best in almost all cases, except for binomial and uniform with K > 40 %",
-            decide_over_gains(lambda choices: claimed(choices) > ALMOST_ALL),
+            decide_over_gains(lambda choices: claimed(choices) > SHARE_OF_ALMOST_ALL),
             f"{describe_range(claimed)} of the cells outside the exception",
             f"The exception is confirmed: in its cells orders 2 to 7 are best in {confirmed}.",
             "In one half to nine tenths of the cells outside the exception, depending on the gains.",
@@ -228,7 +228,7 @@ def _about_nonzeros() -> list[ExperimentClaim]:
     ]
 
 
-def _about_rivals() -> list[ExperimentClaim]:
+def _about_other_methods() -> list[ExperimentClaim]:
     answers, parts = [], []
     for measure, enough, words in (
         ("success_rate", HALF, "half of the signals are recovered"),

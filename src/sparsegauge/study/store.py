@@ -38,7 +38,7 @@ from .disk import Lock, is_locked, refuse_links, write_to_store
 from .failures import FAILED, Failures
 from .inventory import Inspected, Sessions, begin_again, read_rows, take_inventory
 from .journal import FOLDER, Journal
-from .manifest import MANIFEST, PLACES, Manifest, versions_here
+from .manifest import MANIFEST, PART_FOLDERS, Manifest, versions_here
 from .parts import (
     NEEDS,
     Facts,
@@ -54,8 +54,10 @@ from .parts import (
 from .plan import Study
 from .units import Numbers, Units
 
-SHARE, SHORTEST, LONGEST = 0.02, 0.2, 10.0  # a part holds the last 2 % of a run, in these seconds: what a kill may cost
-MOST_ROWS = 250_000  # in one part
+SHARE_OF_RUN_PER_PART = 0.02  # which is what a kill may cost
+SHORTEST_PART_SECONDS = 0.2
+LONGEST_PART_SECONDS = 10.0
+MOST_ROWS_PER_PART = 250_000
 
 
 @dataclass(frozen=True)
@@ -105,7 +107,7 @@ class Store:
         import_extra("pyarrow", NEEDS)
         directory = Path(path)
         make_directory(directory)
-        refuse_links(directory, (MANIFEST, FOLDER, FAILED, *PLACES))
+        refuse_links(directory, (MANIFEST, FOLDER, FAILED, *PART_FOLDERS))
         with Lock(directory):
             manifest = Manifest.open(directory, study)
             _sweep(directory)
@@ -164,9 +166,11 @@ class Store:
         if self.failures.reasons:
             self.failures.clear(set(numbers.tolist()))
         now = time.monotonic()
-        due = now - self._written >= min(max(SHARE * (now - self._opened), SHORTEST), LONGEST)
+        due = now - self._written >= min(
+            max(SHARE_OF_RUN_PER_PART * (now - self._opened), SHORTEST_PART_SECONDS), LONGEST_PART_SECONDS
+        )
         self._waiting += len(measured["mse"])
-        if due or self._waiting >= MOST_ROWS:
+        if due or self._waiting >= MOST_ROWS_PER_PART:
             self.flush()
         return new
 
@@ -181,7 +185,7 @@ class Store:
         self._write("timings", timings, Sessions.of(timings).note())
         self._numbers, self._measured, self._timings, self._waiting = [], [], [], 0
         self._written = time.monotonic()
-        for place in PLACES:
+        for place in PART_FOLDERS:
             self._put_together(place)
 
     def _write(self, place: str, columns: Columns, about: dict[str, object]) -> None:
@@ -210,7 +214,7 @@ class Store:
 
 def _sweep(directory: Path) -> None:
     """Remove what a killed writer left half written."""
-    for place in (directory, *(directory / name for name in PLACES)):
+    for place in (directory, *(directory / name for name in PART_FOLDERS)):
         make_directory(place)
         for draft in place.glob(".*.tmp"):
             draft.unlink()

@@ -18,7 +18,7 @@ from ..metrics.catalogue import METRICS
 from ..metrics.metric import Metric
 from .band_tree import LAYOUTS, Band, lay_out
 from .filters import Bank, envelope_spectra, filter_bank, record_spectrum
-from .quantities import FEWEST_LINES, FILTERS, KURTOGRAM, QUANTITIES, SMOOTH, BandSetting, measure_bands
+from .quantities import FEWEST_SPECTRUM_LINES, FILTERS, KURTOGRAM, QUANTITIES, SMOOTH, BandSetting, measure_bands
 from .record import check_rate, check_record, check_rpm, check_turns
 from .significance import Threshold, find_threshold
 from .whitening import whiten as flatten
@@ -26,8 +26,10 @@ from .whitening import whiten as flatten
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-LOWEST_FREQUENCY, HIGHEST_FREQUENCY = 10.0, 1000.0  # of the envelope spectrum, in hertz, where no speed is known
-LOWEST_ORDER, HIGHEST_ORDER = 0.3, 20.0  # the same in turns of the shaft, where the speed is known
+LOWEST_FREQUENCY = 10.0  # of the envelope spectrum, in hertz, where the speed is not known
+HIGHEST_FREQUENCY = 1000.0
+LOWEST_ORDER = 0.3  # the same in multiples of the shaft's speed, where it is known
+HIGHEST_ORDER = 20.0
 
 
 class Curve(NamedTuple):
@@ -252,8 +254,8 @@ def _nothing_measured(setting: BandSetting, samples: int, rate: float) -> str:
         return f"filters={KURTOGRAM!r} measure parts of a record, and there are none; use levels=1 or more"
     low, high = setting.frequencies
     return (
-        f"no band has {FEWEST_LINES} lines of its envelope spectrum between {low:g} and {high:g} Hz: the record lasts "
-        f"{samples / rate:.3g} s; widen frequencies=(low, high), use wider bands, or record for longer"
+        f"no band has {FEWEST_SPECTRUM_LINES} lines of its envelope spectrum between {low:g} and {high:g} Hz: the "
+        f"record lasts {samples / rate:.3g} s; widen frequencies=(low, high), use wider bands, or record for longer"
     )
 
 

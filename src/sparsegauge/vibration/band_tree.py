@@ -10,8 +10,8 @@ from .._arrays import check_choice, check_count, check_number
 from ..errors import InvalidInput
 
 LAYOUTS = ("1/3-binary", "binary")
-DEEPEST_DEFAULT = 6  # 64 bands
-FEWEST_BAND_SAMPLES = 256  # complex samples of the narrowest band by default: fewer say little about sparsity
+LARGEST_DEFAULT_LEVELS = 6  # 2^6 = 64 bands
+FEWEST_BAND_SAMPLES = 256  # complex ones, in the narrowest band by default
 MOST_BANDS = 100_000
 
 
@@ -64,7 +64,9 @@ def lay_out(bands: Any, levels: Any, rate: float, samples: int) -> list[list[Ban
 
 
 def _default_depth(samples: int) -> int:
-    return max(0, min(DEEPEST_DEFAULT, int(math.log2(samples / 2 / FEWEST_BAND_SAMPLES)) if samples >= 512 else 0))
+    return max(
+        0, min(LARGEST_DEFAULT_LEVELS, int(math.log2(samples / 2 / FEWEST_BAND_SAMPLES)) if samples >= 512 else 0)
+    )
 
 
 def _check_depth(depth: int, samples: int) -> None:

@@ -11,8 +11,9 @@ from ..errors import InvalidInput
 from .bearings import BEARINGS, FAULTS
 from .record import check_rate, check_rpm, check_turns
 
-RESONANCE_SHARE, DECAY_SHARE = 0.28, 0.05  # of the rate: where the structure rings, and how fast that dies away
-SLIP = 0.01  # the standard deviation of the time between two knocks, as a share of it
+RESONANCE_SHARE = 0.28  # of the rate: the frequency at which the structure rings
+DECAY_SHARE = 0.05  # of the rate: how fast the ringing decays
+SLIP_DEVIATION = 0.01  # of the time between two knocks, relative to its mean
 
 
 class SimulatedRecord(NamedTuple):
@@ -94,7 +95,7 @@ def bearing_record(
     x = _noise(count, generator) + _tones(t, shaft, modulation, generator)
     resonance = RESONANCE_SHARE * rate
     if fault != "none":
-        times = np.cumsum((1 + SLIP * generator.standard_normal(int(seconds * frequency) + 1)) / frequency)
+        times = np.cumsum((1 + SLIP_DEVIATION * generator.standard_normal(int(seconds * frequency) + 1)) / frequency)
         heights = amplitude * _load(times, fault, shaft, orders.cage)
         add_knocks(x, times, heights, resonance, rate)
     if knocks:

@@ -17,8 +17,8 @@ from numpy.typing import NDArray
 
 from .._arrays import Array
 
-ORDER = 16  # of the filters that halve a band; those that cut it into thirds have 1.5 times as many taps
-CUTOFF = 0.4  # of half the rate
+HALVING_FILTER_ORDER = 16  # filters that cut a band into thirds have 1.5 times as many taps
+CUTOFF_SHARE = 0.4  # of half the rate
 
 Samples = NDArray[np.complex128]
 
@@ -34,12 +34,12 @@ class Node(NamedTuple):
 @functools.cache
 def kurtogram_filters() -> tuple[Samples, Samples, Samples, Samples, Samples]:
     """Return the taps that give the lower and the upper half of a band, and its three thirds."""
-    taps = np.arange(ORDER + 1)
-    low = scipy.signal.firwin(ORDER + 1, CUTOFF) * np.exp(0.25j * np.pi * taps)
-    numbers = np.arange(1, ORDER + 1)
-    high = low[(-numbers) % ORDER] * (-1.0) ** numbers
-    longer = np.arange(3 * ORDER // 2 + 1)
-    third = scipy.signal.firwin(len(longer), CUTOFF * 2 / 3) * np.exp(1j * np.pi * longer / 6)
+    taps = np.arange(HALVING_FILTER_ORDER + 1)
+    low = scipy.signal.firwin(HALVING_FILTER_ORDER + 1, CUTOFF_SHARE) * np.exp(0.25j * np.pi * taps)
+    numbers = np.arange(1, HALVING_FILTER_ORDER + 1)
+    high = low[(-numbers) % HALVING_FILTER_ORDER] * (-1.0) ** numbers
+    longer = np.arange(3 * HALVING_FILTER_ORDER // 2 + 1)
+    third = scipy.signal.firwin(len(longer), CUTOFF_SHARE * 2 / 3) * np.exp(1j * np.pi * longer / 6)
     second, last = (third * np.exp(1j * np.pi * k * longer / 3) for k in (1, 2))
     return low, high, third, second, last
 
@@ -57,7 +57,9 @@ def _split(node: Node, depth: int) -> Iterator[Node]:
     low, high, *thirds = kurtogram_filters()
     if node.parts < 2 ** (depth - 1):
         for k, taps in enumerate(thirds):
-            yield Node(3 * node.parts, 3 * node.place + k, _settled(_filtered(node.values, taps, 3), ORDER))
+            yield Node(
+                3 * node.parts, 3 * node.place + k, _settled(_filtered(node.values, taps, 3), HALVING_FILTER_ORDER)
+            )
     if node.parts < 2**depth:
         for k, taps in enumerate((low, high)):
             values = _filtered(node.values, taps, 2)

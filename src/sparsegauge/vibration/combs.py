@@ -14,9 +14,9 @@ from .filters import Bank, envelope_spectra
 from .whitening import noise_floor
 
 HARMONICS = 4
-FLOOR_LINES = 60  # lines of an envelope spectrum behind each value of its floor
-SPAN = 1  # lines on either side of a harmonic's place where its peak may be
-MASKED_LINES = 2.5  # lines on either side of known lines that are no fault's
+FLOOR_LINES = 60  # of an envelope spectrum behind each value of its floor
+LINES_BESIDE_HARMONIC = 1  # where its peak may be
+LINES_BESIDE_KNOWN = 2.5  # on either side of a line that belongs to no fault
 STEPS_PER_LINE = 2
 
 
@@ -48,7 +48,7 @@ class Lines(NamedTuple):
         last = self.prominences.shape[-1] - 1
         nearest = np.rint(frequencies / self.resolution).astype(np.int64)
         found = np.ones((len(self.bands), *nearest.shape))
-        for shift in range(-SPAN, SPAN + 1):
+        for shift in range(-LINES_BESIDE_HARMONIC, LINES_BESIDE_HARMONIC + 1):
             at = nearest + shift
             inside = (at >= 0) & (at <= last)
             values = np.where(inside, self.prominences[:, np.clip(at, 0, last)], 1.0)
@@ -69,7 +69,7 @@ def find_lines(bank: Bank, bands: list[Band], highest: float, known: list[Known]
 
 def _near_multiples(frequencies: Array, known: Known, resolution: float) -> NDArray[np.bool_]:
     nearest = np.maximum(1.0, np.round(frequencies / known.frequency)) * known.frequency
-    reach = np.maximum(MASKED_LINES * resolution, known.share * nearest)
+    reach = np.maximum(LINES_BESIDE_KNOWN * resolution, known.share * nearest)
     near: NDArray[np.bool_] = np.abs(frequencies - nearest) <= reach
     return near
 

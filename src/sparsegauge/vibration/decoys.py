@@ -16,31 +16,32 @@ from .._arrays import Array
 from .combs import HARMONICS, Lines, find_families
 
 GRID = 160
-LOWEST, HIGHEST = 0.5, (HARMONICS + 0.5) / HARMONICS  # of the lowest and the highest fault: all harmonics are shown
-CLEARANCE = 1.2  # tolerances between a decoy and what a fault may excite
-RELATED = {  # multiples of a fault's frequency, and how many of the shaft's side bands on either side of each
+LOWEST_DECOY = 0.5  # in units of the lowest fault frequency
+HIGHEST_DECOY = (HARMONICS + 0.5) / HARMONICS  # of the highest one, so that all harmonics are shown
+CLEARANCE_IN_TOLERANCES = 1.2  # between a decoy and what a fault may excite
+SIDE_BANDS_BY_MULTIPLE = {  # of the shaft, on either side of each multiple of a fault's frequency
     1.0: 3,
     2.0: 2,
     0.5: 1,
     **dict.fromkeys((1 / 3, 2 / 3, 3 / 4, 4 / 3, 3 / 2, 3.0), 0),
 }
-WIDEST_SHARE = 0.25  # of the shaft's speed: wider tolerances reach a multiple of it from everywhere
-FEWEST = 24  # decoys that tell something
+LARGEST_TOLERANCE_SHARE = 0.25  # of the shaft's speed: with more, every frequency is near a multiple of it
+FEWEST_DECOYS = 24
 QUANTILE = 0.98
 
 
 def decoy_orders(orders: Sequence[float], tolerance: float) -> Array:
     """Return multiples of the shaft's speed that no fault with these orders excites, nor the shaft itself."""
-    grid = np.geomspace(LOWEST * min(orders), HIGHEST * max(orders), GRID)
-    reach = CLEARANCE * tolerance
+    grid = np.geomspace(LOWEST_DECOY * min(orders), HIGHEST_DECOY * max(orders), GRID)
+    reach = CLEARANCE_IN_TOLERANCES * tolerance
     kept = np.ones(GRID, dtype=bool)
     for order in orders:
-        for multiple, sides in RELATED.items():
+        for multiple, sides in SIDE_BANDS_BY_MULTIPLE.items():
             middle = multiple * order
             for side in range(-sides, sides + 1):
                 kept &= np.abs(grid - (middle + side)) > reach * np.maximum(grid, middle)
     of_shaft = np.abs(grid - np.maximum(1.0, np.rint(grid))) <= tolerance * grid
-    kept &= ~of_shaft | (tolerance * grid > WIDEST_SHARE)
+    kept &= ~of_shaft | (tolerance * grid > LARGEST_TOLERANCE_SHARE)
     found: Array = grid[kept]
     return found
 
@@ -60,7 +61,7 @@ class Chance(NamedTuple):
 def decoy_chance(every: Sequence[Lines], orders: Sequence[float], shaft: float, tolerance: float) -> Chance | None:
     """Return what decoys usually score in each band, and how far each exceeds that; None where they are too few."""
     decoys = decoy_orders(orders, tolerance) * shaft
-    if len(decoys) < FEWEST:
+    if len(decoys) < FEWEST_DECOYS:
         return None
     scores = [np.stack([_scores(lines, decoy, tolerance) for decoy in decoys.tolist()]) for lines in every]
     usual = [np.median(level, axis=0) for level in scores]

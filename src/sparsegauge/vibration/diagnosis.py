@@ -19,7 +19,7 @@ from .bearings import BearingOrders, find_orders
 from .combs import HARMONICS, Families, Known, Lines, find_families, find_lines
 from .decoys import Chance, decoy_chance
 from .filters import filter_bank, record_spectrum
-from .quantities import USABLE_WIDTH
+from .quantities import USABLE_WIDTH_SHARE
 from .record import check_rate, check_record, check_rpm, check_turns
 from .speed import check_speed, refine_speed
 from .whitening import whiten
@@ -27,14 +27,14 @@ from .whitening import whiten
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-NAMED_SCORE = 10.0  # noise alone reaches 8.2 once in several thousand searches
-NAMED_SCORE_ALONE = 12.0  # where there are no decoys to compare with
-NAMED_CAGE_SCORE = 24.0  # the cage modulates the lines of everything else in a bearing, healthy or not
-PROMINENT = 3.0  # times the floor: what counts as a harmonic that is there
+SCORE_THAT_NAMES_A_FAULT = 10.0  # noise alone reaches 8.2 once in several thousand searches
+SCORE_WITHOUT_DECOYS = 12.0  # the same where there are no decoys to compare with
+SCORE_THAT_NAMES_THE_CAGE = 24.0  # which modulates the lines of all other parts, healthy or not
+PROMINENT_HEIGHT = 3.0  # in units of the floor: such a harmonic counts as present
 FEWEST_PROMINENT = 3
-MAINS = (Known(50.0, 0.001), Known(60.0, 0.001))  # multiples of either are taken for electrical noise
-SHAFT_SHARE = 0.002  # how well the speed is known
-NARROWEST = 2.0  # harmonics of the highest fault frequency that the narrowest band must show
+MAINS = (Known(50.0, 0.001), Known(60.0, 0.001))  # multiples of either count as electrical noise
+SPEED_UNCERTAINTY = 0.002  # relative
+HARMONICS_IN_NARROWEST_BAND = 2.0  # of the highest fault frequency
 DEEPEST = 8
 TOLERANCE = Parameter("tolerance", 0.01, low=0.0, high=0.05, high_included=True)
 
@@ -84,7 +84,7 @@ class Finding:
     @property
     def prominent(self) -> int:
         """How many harmonics stand out of the floor."""
-        return sum(harmonic.prominence >= PROMINENT for harmonic in self.harmonics)
+        return sum(harmonic.prominence >= PROMINENT_HEIGHT for harmonic in self.harmonics)
 
     def __str__(self) -> str:
         """Return the evidence in one line."""
@@ -204,7 +204,7 @@ def _chance(every: list[Lines], known: dict[str, float], shaft: float, tolerance
     chance = decoy_chance(every, others, shaft, tolerance)
     if chance is not None:
         return chance
-    return Chance([np.zeros(len(lines.bands)) for lines in every], np.array([NAMED_SCORE_ALONE]))
+    return Chance([np.zeros(len(lines.bands)) for lines in every], np.array([SCORE_WITHOUT_DECOYS]))
 
 
 def _side_spacing(fault: str, orders: BearingOrders, shaft: float) -> float:
@@ -219,13 +219,13 @@ def _all_lines(x: Any, rate: float, speeds: set[float], highest_fault: float) ->
     """
     spectrum = whiten(record_spectrum(x))
     highest = (HARMONICS + 0.5) * highest_fault
-    narrowest = NARROWEST * highest_fault / USABLE_WIDTH
+    narrowest = HARMONICS_IN_NARROWEST_BAND * highest_fault / USABLE_WIDTH_SHARE
     most = int(math.log2(len(x) / 32))
     levels = max(0, min(DEEPEST, most, int(math.log2(max(1.0, rate / 2 / narrowest)))))
-    known = [*(Known(speed, SHAFT_SHARE) for speed in sorted(speeds)), *MAINS]
+    known = [*(Known(speed, SPEED_UNCERTAINTY) for speed in sorted(speeds)), *MAINS]
     for group in lay_out("1/3-binary", levels, rate, len(x)):
         bank = filter_bank(spectrum, len(x), rate, group)
-        yield find_lines(bank, group, min(highest, USABLE_WIDTH * group[0].width), known)
+        yield find_lines(bank, group, min(highest, USABLE_WIDTH_SHARE * group[0].width), known)
 
 
 def _find(
@@ -246,11 +246,11 @@ def _find(
     _, usual_score, families, lines, at = best
     score, fundamental = float(families.scores[at]), float(families.fundamentals[at])
     prominences = families.prominences[at]
-    needed = max(NAMED_CAGE_SCORE if fault == "cage" else NAMED_SCORE, usual_score + chance.lead)
+    needed = max(SCORE_THAT_NAMES_THE_CAGE if fault == "cage" else SCORE_THAT_NAMES_A_FAULT, usual_score + chance.lead)
     harmonics = [
         Harmonic(number, number * fundamental, float(prominence)) for number, prominence in enumerate(prominences, 1)
     ]
-    named = score >= needed and int((prominences >= PROMINENT).sum()) >= FEWEST_PROMINENT
+    named = score >= needed and int((prominences >= PROMINENT_HEIGHT).sum()) >= FEWEST_PROMINENT
     shown = math.isfinite(spacing) and spacing < fundamental
     sides = _side_bands(lines, at, fundamental, spacing) if shown else []
     return Finding(fault, named, score, needed, expected, fundamental, harmonics, sides, lines.bands[at])

@@ -18,9 +18,9 @@ from numpy.typing import NDArray
 from .._arrays import Array
 from .band_tree import Band
 
-EDGE = 0.125  # the soft edge reaches so far beyond the band, and so far into it, as a share of its width
-SETTLING = 4.0  # what is cut off at either end, in units of 1 / width
-LONGEST_CUT = 0.125  # of the record, at either end
+SOFT_EDGE_SHARE = 0.125  # of the width of the band, on either side of each of its limits
+SETTLING_PERIODS = 4.0  # cut off at both ends, in units of 1 / width
+LARGEST_CUT_SHARE = 0.125  # of the record, at each end
 
 
 class Bank(NamedTuple):
@@ -74,7 +74,7 @@ def filter_bank(spectrum: NDArray[np.complex128], samples: int, rate: float, ban
 
 def _response(bins: int) -> Array:
     """Return the band's response, bin by bin: cosine edges, centred on the band's limits, around ones."""
-    edge = max(1, round(EDGE * bins)) if bins > 1 else 0
+    edge = max(1, round(SOFT_EDGE_SHARE * bins)) if bins > 1 else 0
     if edge == 0:
         return np.ones(1)
     rise = np.sin(0.25 * np.pi * (np.arange(2 * edge) + 0.5) / edge)
@@ -83,7 +83,7 @@ def _response(bins: int) -> Array:
 
 def _kept(size: int, bins: int) -> tuple[int, int]:
     """Return how many samples are cut off at the front, and how many are kept: a number with a fast transform."""
-    cut = min(math.ceil(SETTLING * size / bins), int(LONGEST_CUT * size))
+    cut = min(math.ceil(SETTLING_PERIODS * size / bins), int(LARGEST_CUT_SHARE * size))
     kept = size - 2 * cut
     while kept > 1 and scipy.fft.next_fast_len(kept, real=True) != kept:
         kept -= 1

@@ -19,10 +19,10 @@ from .whitening import noise_floor
 
 QUANTITIES = ("envelope spectrum", "envelope", "squared envelope", "samples")
 SMOOTH, KURTOGRAM = FILTERS = ("smooth", "fast kurtogram")
-USABLE_WIDTH = 0.9  # beyond this share of a band's width, its envelope spectrum has next to no noise to compare with
-LEAST_SHARE = 1 / 3  # of the range of the envelope spectrum that a band must be wide enough to show
-FEWEST_LINES = 16  # of an envelope spectrum that is measured
-SHAFT_LINES = 2  # lines on either side of a harmonic of the shaft that are left out
+USABLE_WIDTH_SHARE = 0.9  # of a band: its envelope spectrum has almost no noise to compare with beyond
+LEAST_SHARE_OF_RANGE = 1 / 3  # of the envelope spectrum that a band must show to be measured
+FEWEST_SPECTRUM_LINES = 16  # of an envelope spectrum that is measured
+LINES_BESIDE_SHAFT_HARMONIC = 2  # that are left out
 
 
 @dataclass(frozen=True)
@@ -59,17 +59,17 @@ class BandSetting:
 
     def _measure_spectra(self, bank: Bank) -> Array:
         low, high = self.usable_range(bank.width)
-        if high < LEAST_SHARE * self.frequencies[1]:
+        if high < LEAST_SHARE_OF_RANGE * self.frequencies[1]:
             return np.full(len(bank.values), np.nan)
         spectra = envelope_spectra(bank, low, high)
         lines = spectra.values / noise_floor(spectra.values) if self.relative else spectra.values
         rows = lines[:, self.kept_lines(spectra.frequencies)]
-        return self.function(rows) if rows.shape[-1] >= FEWEST_LINES else np.full(len(rows), np.nan)
+        return self.function(rows) if rows.shape[-1] >= FEWEST_SPECTRUM_LINES else np.full(len(rows), np.nan)
 
     def usable_range(self, width: float) -> tuple[float, float]:
         """Return the part of the range of the envelope spectrum that bands of this width show."""
         low, high = self.frequencies
-        return low, min(high, USABLE_WIDTH * width)
+        return low, min(high, USABLE_WIDTH_SHARE * width)
 
     def kept_lines(self, frequencies: Array) -> NDArray[np.bool_]:
         """Tell which lines of an envelope spectrum are no harmonics of the shaft."""
@@ -77,7 +77,7 @@ class BandSetting:
             return np.ones(len(frequencies), dtype=bool)
         resolution = frequencies[1] - frequencies[0]
         nearest = np.maximum(1.0, np.round(frequencies / self.shaft)) * self.shaft
-        kept: NDArray[np.bool_] = np.abs(frequencies - nearest) > (SHAFT_LINES + 0.5) * resolution
+        kept: NDArray[np.bool_] = np.abs(frequencies - nearest) > (LINES_BESIDE_SHAFT_HARMONIC + 0.5) * resolution
         return kept
 
 

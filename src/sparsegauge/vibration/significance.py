@@ -22,7 +22,7 @@ from .band_tree import Band
 from .quantities import BandSetting, measure_bands
 
 SURROGATES = 24
-PIVOTS = 200_000  # simulated values behind each tail probability
+SIMULATED_PIVOTS = 200_000  # behind each tail probability
 LEVEL = Parameter("level", 0.01, low=1e-4, high=0.5, low_included=True, high_included=True)
 
 
@@ -108,7 +108,7 @@ def _best(values: Array, setting: BandSetting) -> Array:
 @functools.lru_cache(maxsize=8)
 def _gumbel_pivots(count: int) -> Array:
     """Simulate (new - mean) / spread, sorted, where mean and spread are those of `count` other Gumbel variables."""
-    draws = np.random.default_rng(count).gumbel(size=(PIVOTS, count + 1))
+    draws = np.random.default_rng(count).gumbel(size=(SIMULATED_PIVOTS, count + 1))
     others = draws[:, 1:]
     pivots: Array = np.sort((draws[:, 0] - others.mean(axis=1)) / others.std(axis=1, ddof=1))
     return pivots

@@ -13,14 +13,14 @@ from .whitening import noise_floor
 TURNS_PER_PIECE = 40
 MOST_PIECES = 12
 FEWEST_PIECES = 4
-SEARCH = 0.12  # how far from the given speed it is looked for, relative to it
-REFINED_SEARCH = 0.02  # the same in the whole record: up to where `check_speed` calls another speed plainly different
-REFINED_STEP = 1e-4  # at most, relative to the speed
-BESIDE = 0.004  # of the speed: neighbouring speeds, whose harmonics share lines with those of the best one
+SEARCH_SHARE = 0.12  # of the given speed, on both sides of it
+REFINED_SEARCH_SHARE = 0.02  # the same in the whole record; `check_speed` reports larger differences
+LARGEST_REFINED_STEP = 1e-4  # relative to the speed
+NEIGHBOURHOOD_SHARE = 0.004  # of the best speed: the harmonics of speeds within it share lines
 SHAFT_HARMONICS = 10
-CLEAR_SCORE = 14.0  # of the harmonics in one piece, to take its speed for known
-CLEAR_LEAD = 1.25  # over the best score at other speeds
-REFINED_LEAD = 1.35  # the same in the whole record, whose faults are looked for at this speed
+CLEAR_SCORE = 14.0  # of the harmonics in one piece, from which its speed counts as known
+CLEAR_SCORE_RATIO = 1.25  # over the best score at other speeds
+REFINED_SCORE_RATIO = 1.35  # the same in the whole record
 PLAIN_VARIATION = 0.02
 PLAIN_DIFFERENCE = 0.02
 
@@ -52,13 +52,13 @@ def refine_speed(x: Array, rate: float, shaft: float) -> SpeedEstimate:
     """Return the speed near the given one whose harmonics stand out most in the whole record."""
     size = scipy.fft.next_fast_len(2 * len(x))
     magnitudes = np.abs(scipy.fft.rfft(x * np.hanning(len(x)), size))
-    by_resolution = int(np.ceil(2 * REFINED_SEARCH * shaft * SHAFT_HARMONICS * size / rate))
-    steps = max(by_resolution, round(REFINED_SEARCH / REFINED_STEP))
-    speeds = shaft * np.linspace(1 - REFINED_SEARCH, 1 + REFINED_SEARCH, 2 * steps + 1)
+    by_resolution = int(np.ceil(2 * REFINED_SEARCH_SHARE * shaft * SHAFT_HARMONICS * size / rate))
+    steps = max(by_resolution, round(REFINED_SEARCH_SHARE / LARGEST_REFINED_STEP))
+    speeds = shaft * np.linspace(1 - REFINED_SEARCH_SHARE, 1 + REFINED_SEARCH_SHARE, 2 * steps + 1)
     scores = _harmonic_scores(magnitudes, rate / size, speeds)
     best = int(scores.argmax())
-    others = scores[np.abs(speeds - speeds[best]) > BESIDE * shaft].max()
-    clear = scores[best] >= CLEAR_SCORE and scores[best] >= REFINED_LEAD * others
+    others = scores[np.abs(speeds - speeds[best]) > NEIGHBOURHOOD_SHARE * shaft].max()
+    clear = scores[best] >= CLEAR_SCORE and scores[best] >= REFINED_SCORE_RATIO * others
     return SpeedEstimate(float(speeds[best]), bool(clear))
 
 
@@ -84,11 +84,11 @@ def _estimate(piece: Array, rate: float, shaft: float) -> SpeedEstimate:
     size = scipy.fft.next_fast_len(2 * len(piece))
     magnitudes = np.abs(scipy.fft.rfft(piece * np.hanning(len(piece)), size))
     resolution = rate / size
-    speeds = shaft * np.linspace(1 - SEARCH, 1 + SEARCH, 481)
+    speeds = shaft * np.linspace(1 - SEARCH_SHARE, 1 + SEARCH_SHARE, 481)
     scores = _harmonic_scores(magnitudes, resolution, speeds)
     best = int(scores.argmax())
     elsewhere = np.abs(speeds - speeds[best]) > 0.015 * shaft
-    clear = scores[best] >= CLEAR_SCORE and scores[best] >= CLEAR_LEAD * scores[elsewhere].max()
+    clear = scores[best] >= CLEAR_SCORE and scores[best] >= CLEAR_SCORE_RATIO * scores[elsewhere].max()
     return SpeedEstimate(float(speeds[best]), bool(clear))
 
 

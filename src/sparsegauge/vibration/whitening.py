@@ -7,11 +7,11 @@ from numpy.typing import NDArray
 
 from .._arrays import Array
 
-BLOCK = 100  # bins of the spectrum behind each value of its floor, and half as many of either neighbour
-TONE_LIMIT = 8.0  # times the floor: Gaussian noise is beyond with a probability of 2**-64 per bin
+FLOOR_BINS = 100  # of the spectrum behind each value of its floor, and half as many on either side
+TONE_LIMIT = 8.0  # in units of the floor: Gaussian noise exceeds it with a probability of 2**-64 per bin
 
 
-def noise_floor(magnitudes: Array, block: int = BLOCK) -> Array:
+def noise_floor(magnitudes: Array, block: int = FLOOR_BINS) -> Array:
     """Return the local median of magnitudes along the last axis: by blocks that overlap, joined by straight lines."""
     count = magnitudes.shape[-1]
     block = min(block, count)

@@ -13,9 +13,9 @@ from ..criterion import SIGNALS_PER_MOVE, TWO_NONZEROS, Criterion
 from ..lies import add_float_lie, wave
 from ..samples import geometric_grid, nearly_flat_signals
 
-SCALES = tuple(geometric_grid(-12, 12, per_decade=10))  # at which a function is followed over a tide
-FLAT_VALUES = (Fraction(1), Fraction(51, 50), Fraction(21, 20))  # a tide changes their S by little
-LONGEST_SWEPT = 300  # lengths to which a zero is appended one after another
+TIDE_SCALES = tuple(geometric_grid(-12, 12, per_decade=10))  # at which a function is followed over a tide
+FLAT_VALUES = (Fraction(1), Fraction(51, 50), Fraction(21, 20))  # a tide changes the S of such signals by little
+LONGEST_LENGTH_SWEPT = 300  # a zero is appended to signals of every length
 TIDES = (Fraction(1), Fraction(1, 2), Fraction(10), Fraction(1, 100), Fraction(1000))
 
 
@@ -42,7 +42,7 @@ class RisingTide(Criterion):
         """Add tides to ever more equal coefficients, and to nearly equal ones of all scales from 1e-12 to 1e12."""
         yield from super().function_cases(subject, rng, count)
         yield from (Case(c, (tide,)) for c in nearly_flat_signals() for tide in (Fraction(1, 2), Fraction(2)))
-        yield from (Case(signal((v * scale, 1) for v in FLAT_VALUES), (scale / 4,)) for scale in SCALES)
+        yield from (Case(signal((v * scale, 1) for v in FLAT_VALUES), (scale / 4,)) for scale in TIDE_SCALES)
 
     def steps(self, c: Signal, move: Move) -> list[Step]:
         """Add the amount to every coefficient."""
@@ -74,7 +74,7 @@ class Babies(Criterion):
     def function_cases(self, subject: CallableSubject, rng: np.random.Generator, count: int) -> Iterable[Case]:
         """Try more extreme signals than laws with many moves do, and every length up to 300."""
         yield from super().function_cases(subject, rng, SIGNALS_PER_MOVE * count)
-        for n in range(2, LONGEST_SWEPT):
+        for n in range(2, LONGEST_LENGTH_SWEPT):
             yield Case(signal([(Fraction(1), n - 1), (Fraction(3), 1)]), ())
 
     def steps(self, c: Signal, move: Move) -> list[Step]:

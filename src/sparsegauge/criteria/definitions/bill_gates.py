@@ -21,7 +21,7 @@ RATIOS_OF_BETA = [10**k for k in (1, 2, 3, 6, 12)]  # how far beta is above the 
 LEAST_LAST_RATIO = 1000
 # a function's value is followed over these multiples of the other coefficients
 RATIOS_FOLLOWED = [Fraction(10) ** k * m for k in range(1, 13) for m in (1, 3)] + [10**k for k in (16, 24, 48, 75)]
-LEAST_LATER = 4  # values that must all be above S(beta) before beta counts as the one that is asked for
+FEWEST_LATER_VALUES = 4  # all above S(beta), for beta to count
 START_RATIOS = [10**k for k in (0, 2, 4, 6, 8, 9, 10, 12)]
 RAISES = (Fraction(1), Fraction(1, 2), Fraction(1, 100), Fraction(100))
 
@@ -95,7 +95,7 @@ class BillGates(Criterion):
         rest = signal([*steps[0][0], (beta, -1)])
         tops = [max(beta, rest[-1][0]) * ratio for ratio in RATIOS_FOLLOWED]
         signals = [signal([*rest, (top, 1)]) for top in tops]
-        candidates = range(len(signals) - LEAST_LATER)
+        candidates = range(len(signals) - FEWEST_LATER_VALUES)
         floats = subject.screen(signals)
         (before, after), arithmetic = subject.enclose(steps[-1], subject.precisions[0])
         judgement = Judgement(None, steps, before, after, arithmetic)

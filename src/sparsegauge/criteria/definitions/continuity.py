@@ -29,11 +29,11 @@ DISTANCES = [Fraction(1, 10**k) for k in (30, 60, 120, 300)]
 SMALLEST_RATIO = Fraction(1, 10**20)
 LAST_DISTANCE = Fraction(1, 10**100)
 
-NEIGHBOURING = Fraction(1, 10**15)  # relative distance of the neighbouring float at most
+NEIGHBOURING = Fraction(1, 10**15)  # largest relative distance of the neighbouring float
 POINTS_PER_PATH = 24
 POINTS_PER_DECADE, DECADES_BEYOND = 4, 4
 PATHS_PER_SIGNAL = 2
-THRESHOLD = 1.375  # the same number in every arithmetic
+PLANTED_STEP = 1.375  # a number that is the same in every arithmetic
 EVALUATIONS_PER_PATH = 400
 EXACT_BISECTIONS = 100
 
@@ -47,7 +47,9 @@ class Continuity(Criterion):
     transformation = "one coefficient moves by d = 1e-30 ... 1e-300"
     relation = "->"
     group_indices = 1
-    lies = (add_lie("a step where a coefficient passes 1.375", lambda x: Fraction(count_above(x, THRESHOLD), len(x))),)
+    lies = (
+        add_lie("a step where a coefficient passes 1.375", lambda x: Fraction(count_above(x, PLANTED_STEP), len(x))),
+    )
 
     def moves(self, c: Signal) -> Iterator[Move]:
         """Move each value up, and down where it is not zero."""

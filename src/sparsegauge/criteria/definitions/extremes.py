@@ -20,13 +20,14 @@ from ..subject import Subject
 LENGTHS = [10**k for k in (3, 6, 9, 12, 15)]
 SHORT_LENGTHS = [10**k for k in (1, 2, 3)]
 LEAST_LENGTHS, LEAST_RATIO, LEAST_LAST_LENGTH = 3, 3, 100
-SATURATED = Fraction(1, 10**6)  # a relative change at most this large counts as none
+SATURATED = Fraction(1, 10**6)  # relative change that counts as none
 
 # for a function, which needs all coefficients in an array
 FUNCTION_LENGTHS = (10, 60, 240, 1000, 4000)
 LONGEST_EXACT = 240  # quadratic functions of fractions take long
-LEAST_TRIED, SHARE_TRIED = 8, 12  # so many consecutive lengths, or a twelfth of the length; the largest change counts
-LONGEST_SWEPT = 300  # lengths at which one signal is compared with the bound
+FEWEST_LENGTHS_TRIED = 8  # consecutive ones, of which the one with the largest change counts
+LENGTHS_TRIED_DIVISOR = 12  # or this part of the length, if that is more
+LONGEST_LENGTH_SWEPT = 300  # one signal of every length is compared with the bound
 PERSISTENT_OF_FUNCTION = Fraction(95, 100)  # from the last length but one to the last, which is four times as long
 ONE, NEARLY_ONE, NEARLY_ZERO = Fraction(1), Fraction(101, 100), Fraction(1, 100)
 NO_CHANGE = Fraction(1, 10**12)
@@ -90,7 +91,12 @@ def _lengths_of_function(subject: CallableSubject) -> tuple[int, ...]:
     for n in FUNCTION_LENGTHS:
         if arithmetic != "float64" and n > LONGEST_EXACT:
             break
-        values = np.array([subject.weighted(spike(m)) for m in range(n, n + max(LEAST_TRIED, n // SHARE_TRIED) + 1)])
+        values = np.array(
+            [
+                subject.weighted(spike(m))
+                for m in range(n, n + max(FEWEST_LENGTHS_TRIED, n // LENGTHS_TRIED_DIVISOR) + 1)
+            ]
+        )
         with np.errstate(all="ignore"):
             changes = np.abs(np.diff(values) / values[:-1])
         if arithmetic == "float64" and not np.isfinite(changes).all():
@@ -125,7 +131,7 @@ class LowerBound(Criterion):
     def function_cases(self, subject: CallableSubject, rng: np.random.Generator, count: int) -> Iterable[Case]:
         """Try more extreme signals than laws with many moves do, and every length up to 300."""
         yield from super().function_cases(subject, rng, SIGNALS_PER_MOVE * count)
-        yield from (Case(signal([(ONE, n - 1), (NEARLY_ONE, 1)]), ()) for n in range(2, LONGEST_SWEPT))
+        yield from (Case(signal([(ONE, n - 1), (NEARLY_ONE, 1)]), ()) for n in range(2, LONGEST_LENGTH_SWEPT))
 
     def steps(self, c: Signal, move: Move) -> list[Step]:
         """Compare with equal coefficients."""
@@ -155,7 +161,7 @@ class UpperBound(Criterion):
     def function_cases(self, subject: CallableSubject, rng: np.random.Generator, count: int) -> Iterable[Case]:
         """Try more extreme signals than laws with many moves do, and every length up to 300."""
         yield from super().function_cases(subject, rng, SIGNALS_PER_MOVE * count)
-        for n in range(3, LONGEST_SWEPT):
+        for n in range(3, LONGEST_LENGTH_SWEPT):
             yield Case(signal([(Fraction(0), n - 2), (NEARLY_ZERO, 1), (ONE, 1)]), ())
 
     def steps(self, c: Signal, move: Move) -> list[Step]:

@@ -20,10 +20,10 @@ MORE_FACTORS = tuple(
 )
 COPIES = (2, 3)
 MORE_COPIES = (2, 3, 5, 7, 11, 13)
-SWEPT = ((1, 1), (2, 1), (5, 1))  # the signal that is scaled and copied step by step
+SWEPT_SIGNAL = ((1, 1), (2, 1), (5, 1))  # scaled and copied step by step
 SWEPT_FACTORS = tuple(geometric_grid(-12, 12, per_decade=12))
 MOST_SWEPT_COPIES = 60
-LENGTHS_SHUFFLED = (8, 41, 250)  # signals of up to as many coefficients in turn
+LENGTHS_SHUFFLED = (8, 41, 250)  # up to which signals are taken in turn
 SHUFFLES_PER_SIGNAL = 6
 
 
@@ -99,7 +99,7 @@ class Scaling(Criterion):
     def function_cases(self, subject: CallableSubject, rng: np.random.Generator, count: int) -> Iterable[Case]:
         """Add one signal at all scales from 1e-12 to 1e12, in steps of 21 %."""
         yield from super().function_cases(subject, rng, count)
-        yield from (Case(signal(SWEPT), (factor,)) for factor in SWEPT_FACTORS if factor != 1)
+        yield from (Case(signal(SWEPT_SIGNAL), (factor,)) for factor in SWEPT_FACTORS if factor != 1)
 
     def steps(self, c: Signal, move: Move) -> list[Step]:
         """Multiply every coefficient."""
@@ -139,7 +139,7 @@ class Cloning(Criterion):
     def function_cases(self, subject: CallableSubject, rng: np.random.Generator, count: int) -> Iterable[Case]:
         """Add up to 60 copies of one signal."""
         yield from super().function_cases(subject, rng, count)
-        yield from (Case(signal(SWEPT), (copies,)) for copies in range(2, MOST_SWEPT_COPIES + 1))
+        yield from (Case(signal(SWEPT_SIGNAL), (copies,)) for copies in range(2, MOST_SWEPT_COPIES + 1))
 
     def steps(self, c: Signal, move: Move) -> list[Step]:
         """Repeat every coefficient."""

@@ -9,7 +9,7 @@ from __future__ import annotations
 import sys
 from typing import Any
 
-NEAR = 0.5  # |d| below which log(1 + d) - d and exp(d) - 1 - d are summed as series
+LARGEST_SERIES_ARGUMENT = 0.5  # of log(1 + d) - d and exp(d) - 1 - d
 LOG_TERMS = 17  # of a series in s^2 <= 1/9
 EXP_TERMS = 16  # of a series in |y| <= 1/2
 
@@ -69,7 +69,7 @@ def power(xp: Any, c: Any, p: float) -> Any:
 
 def log_minus_linear(xp: Any, d: Any, log: Any) -> Any:
     """Return log(1 + d) - d for d > -1, given the logarithm: by a series in s = d/(2 + d) where they nearly cancel."""
-    near = xp.abs(d) < NEAR
+    near = xp.abs(d) < LARGEST_SERIES_ARGUMENT
     inside = xp.where(near, d, xp.zeros_like(d))
     s = inside / (2.0 + inside)
     square = s * s
@@ -81,7 +81,7 @@ def log_minus_linear(xp: Any, d: Any, log: Any) -> Any:
 
 def exp_minus_linear(xp: Any, y: Any) -> Any:
     """Return exp(y) - 1 - y: by its series where the terms nearly cancel."""
-    near = xp.abs(y) < NEAR
+    near = xp.abs(y) < LARGEST_SERIES_ARGUMENT
     inside = xp.where(near, y, xp.zeros_like(y))
     series = xp.ones_like(y)
     for k in range(EXP_TERMS, 2, -1):

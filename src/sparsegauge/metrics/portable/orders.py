@@ -20,7 +20,7 @@ from .numerics import centred, constant, power, power_of_two
 
 LARGEST_MOMENT_ORDER = 8  # the alternating sum of central moments cancels 20-fold here, 100-fold from 10 on
 LARGEST_MERGED_ORDER = {64: 128, 32: 32}  # by bits: beyond, powers underflow that their binomials would bring back
-PAIRS = 1 << 22  # pairs that are held at a time
+PAIRS_PER_BLOCK = 1 << 22
 
 
 def is_made_of_moments(p: float) -> bool:
@@ -145,7 +145,7 @@ def _by_pairs(xp: Any, c: Any, p: float, top: Any, spread: Any) -> Any:
     """Return S_p from all pairs, block by block, in units of the spread and of the largest coefficient."""
     n = c.shape[-1]
     unit = xp.where(spread > 0, spread, xp.ones_like(spread))
-    block = max(1, min(n, PAIRS // max(1, math.prod(c.shape))))
+    block = max(1, min(n, PAIRS_PER_BLOCK // max(1, math.prod(c.shape))))
     total = None
     for first in range(0, n, block):
         part = c[..., first : first + block, None]

@@ -12,7 +12,7 @@ from ..statistics import Weights
 from . import orders
 from .numerics import centred, exp_minus_linear, log_minus_linear, magnitude, power, power_of_two, safe_log
 
-LARGEST_EXPONENT = {64: 700.0, 32: 80.0}  # of exp, by bits
+LARGEST_EXPONENT = {64: 700.0, 32: 80.0}  # argument of exp, by bits of the type
 
 
 class Ratios:

@@ -10,7 +10,7 @@ import numpy as np
 from ..._arrays import Array
 from ..._compiled import recover as kernels
 from ..problem import Problem
-from ..projection import INSIDE, Bounds, nearest
+from ..projection import AIM_WITHIN_NOISE, Bounds, nearest
 from ..status import Status
 from .trials import Solution, Trials
 
@@ -45,7 +45,7 @@ def homotopy(A: Array, y: Array, radius: float, *, positive: bool = False) -> Ar
     if len(reached) == 0:
         return corners[1:]
     k = int(reached[0])
-    t = _crossing(residuals[k - 1], residuals[k] - residuals[k - 1], radius * INSIDE)
+    t = _crossing(residuals[k - 1], residuals[k] - residuals[k - 1], radius * AIM_WITHIN_NOISE)
     return np.vstack([corners[1:k], corners[k - 1] + t * (corners[k] - corners[k - 1])])
 
 

@@ -18,9 +18,10 @@ from ..solver import Capabilities, Solver, count, real
 from ..status import Status
 from ..tolerances import NO_NOISE_VARIANCE, PRUNED_VARIANCE
 
-STAGES = 10.0 ** -np.arange(9)  # of epsilon
-CONJUGATE_GRADIENTS, LSMR_STEPS = 1000, 10_000  # steps per solve, where A is not written out
-DIVERGED = 10.0  # conjugate gradients that leave this much of |y| diverged: the system is singular
+EPSILON_STAGES = 10.0 ** -np.arange(9)
+MOST_CG_STEPS = 1000  # per solve, where A is not written out
+MOST_LSMR_STEPS = 10_000
+DIVERGED_RESIDUAL = 10.0  # in units of |y|: conjugate gradients leave so much of a singular system
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -48,14 +49,14 @@ class IRLS(Solver):
             yield Iterate(x, status=Status.CONVERGED)
             return
         first, counted = self.smoothing * float(np.mean(np.abs(x) ** 2)), 0
-        for stage in STAGES:
+        for stage in EPSILON_STAGES:
             for k in range(self.max_iterations):
                 before = x
                 x = step.solve((np.abs(x) ** 2 + first * stage) ** (1 - self.p / 2), math.sqrt(stage))
                 change = float(np.linalg.norm(x - before) / (np.linalg.norm(x) or 1.0))
                 has_settled = change <= math.sqrt(stage) / 100
                 status = None
-                if stage == STAGES[-1] and (has_settled or k == self.max_iterations - 1):
+                if stage == EPSILON_STAGES[-1] and (has_settled or k == self.max_iterations - 1):
                     status = Status.CONVERGED if has_settled else Status.ITERATION_LIMIT
                 yield Iterate(x, evaluations=step.products - counted, status=status)
                 counted = step.products
@@ -64,7 +65,11 @@ class IRLS(Solver):
 
     def postprocess(self, problem: Problem, x: NDArray[Any]) -> NDArray[Any]:
         """Return the nearest x that explains y."""
-        return nearest_matrix_free(problem, x, LSMR_STEPS)[0] if problem.system.matrix is None else nearest(problem, x)
+        return (
+            nearest_matrix_free(problem, x, MOST_LSMR_STEPS)[0]
+            if problem.system.matrix is None
+            else nearest(problem, x)
+        )
 
 
 class _Dense:
@@ -116,7 +121,7 @@ class _MatrixFree:
         x0 = self.problem.x0
         if x0 is None and self._solve().any():
             return self.x
-        self.x = nearest_matrix_free(self.problem, self.x if x0 is None else x0, LSMR_STEPS)[0]
+        self.x = nearest_matrix_free(self.problem, self.x if x0 is None else x0, MOST_LSMR_STEPS)[0]
         return self.x
 
     def _solve(self) -> NDArray[Any]:
@@ -130,9 +135,9 @@ class _MatrixFree:
 
         S = LinearOperator((self.problem.m, self.problem.m), matvec=product, dtype=np.result_type(y, self.dtype))
         with np.errstate(all="ignore"):
-            z = cg(S, y, x0=self.z, rtol=self.accuracy, maxiter=CONJUGATE_GRADIENTS)[0]
+            z = cg(S, y, x0=self.z, rtol=self.accuracy, maxiter=MOST_CG_STEPS)[0]
             left = float(np.linalg.norm(forward(self.q * adjoint(z)) + self.damp * z - y))
-        if left <= DIVERGED * self.problem.scale:
+        if left <= DIVERGED_RESIDUAL * self.problem.scale:
             self.z, self.x = z, np.asarray(self.q * adjoint(z))
         return self.x
 

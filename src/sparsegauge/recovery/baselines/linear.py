@@ -20,8 +20,9 @@ from .denoising import denoise
 from .trials import Solution, Trials
 
 TOLERANCES = {"primal_feasibility_tolerance": 1e-10, "dual_feasibility_tolerance": 1e-10}
-SOLVED, INFEASIBLE = 0, 2  # statuses of SciPy's linprog
-FIRST_TRIAL = 0.1  # of the search for the bound that meets the noise
+LINPROG_SOLVED = 0  # statuses of SciPy's linprog
+LINPROG_INFEASIBLE = 2
+FIRST_BOUND = 0.1  # of the search for the bound that meets the noise
 
 
 def whole_line(n: int) -> Bounds:
@@ -122,7 +123,7 @@ class DantzigSelector(Solver):
             x = trials(self.bound)
             yield trials.iterate(x, trials.status)
         else:
-            x = yield from trials.search(problem, problem.clipped(np.zeros(problem.n)), FIRST_TRIAL)
+            x = yield from trials.search(problem, problem.clipped(np.zeros(problem.n)), FIRST_BOUND)
             yield trials.iterate(x, Status.CONVERGED)  # the programs tried on the way may have had no solution
 
 
@@ -150,10 +151,10 @@ def weighted_l1(problem: Problem, weights: Array) -> Solution:
         return Solution(problem.clipped(np.zeros(problem.n)), Status.CONVERGED, 0)
     size = size or 1.0
     x, status, nit = _linear_program(B, b / size, weights, (bounds[0] / size, bounds[1] / size))
-    if status == SOLVED:
+    if status == LINPROG_SOLVED:
         x = np.clip(size * x, *bounds)
         return Solution(_refine(B, b, x, bounds), Status.CONVERGED, nit)
-    if status == INFEASIBLE:
+    if status == LINPROG_INFEASIBLE:
         x = bounded_least_squares(B, b, bounds)
         if problem.residual(x) > problem.explained_below:
             return Solution(x, Status.INFEASIBLE, nit)
@@ -172,7 +173,7 @@ def _linear_program(B: Array, b: Array, weights: Array, bounds: Bounds) -> tuple
     up, down = split(bounds)
     plus, minus = up[:, 1] > 0, down[:, 1] > 0  # the others are zero
     if not (plus.any() or minus.any()):
-        return np.zeros(B.shape[1]), INFEASIBLE, 0
+        return np.zeros(B.shape[1]), LINPROG_INFEASIBLE, 0
     answer = linprog(
         np.concatenate([weights[plus], weights[minus]]),
         A_eq=np.hstack([B[:, plus], -B[:, minus]]),
@@ -217,7 +218,7 @@ def _dantzig(A: Array, y: Array, columns: Array, bound: float, bounds: Bounds) -
         options=TOLERANCES,
     )
     if answer.x is None:  # nothing within the bounds is near enough to y
-        status = Status.INFEASIBLE if answer.status == INFEASIBLE else Status.ITERATION_LIMIT
+        status = Status.INFEASIBLE if answer.status == LINPROG_INFEASIBLE else Status.ITERATION_LIMIT
         return Solution(bounded_least_squares(A, y, bounds), status, int(answer.nit))
     x = np.clip((answer.x[:n] - answer.x[n : 2 * n]) / size, *bounds)
     return Solution(x, Status.CONVERGED, int(answer.nit))

@@ -19,9 +19,9 @@ from ..status import Status
 from .denoising import homotopy
 from .trials import Solution, Trials
 
-PENALTY = 1e-5  # without noise
-STEPS = 10  # to get there
-FIRST_TRIAL = 0.1  # of the search for the penalty that meets the noise
+EXACT_PENALTY = 1e-5  # where y is exact
+EXACT_PENALTY_STEPS = 10  # down to it
+FIRST_PENALTY = 0.1  # of the search for the penalty that meets the noise
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -47,13 +47,13 @@ class Lasso(Solver):
         if trials is None:  # no x is better than zero
             yield Iterate(zero, status=Status.CONVERGED)
         elif self._searches(problem):
-            x = yield from trials.search(problem, zero, FIRST_TRIAL)
+            x = yield from trials.search(problem, zero, FIRST_PENALTY)
             yield trials.iterate(x, trials.status)
         else:
-            penalties = np.geomspace(1.0, self.penalty or PENALTY, STEPS + 1)[1:].tolist()
+            penalties = np.geomspace(1.0, self.penalty or EXACT_PENALTY, EXACT_PENALTY_STEPS + 1)[1:].tolist()
             for k, penalty in enumerate(penalties, start=1):
                 x = trials(penalty)
-                yield trials.iterate(x, trials.status if k == STEPS else None)
+                yield trials.iterate(x, trials.status if k == EXACT_PENALTY_STEPS else None)
 
     def postprocess(self, problem: Problem, x: NDArray[Any]) -> NDArray[Any]:
         """Return the nearest x that explains y, unless the caller chose a penalty for noisy measurements.
