@@ -145,8 +145,8 @@ def test_a_picture_is_transformed_as_a_picture(values):
 @pytest.mark.parametrize("ending", [".npy", ".csv", ".wav"])
 @pytest.mark.parametrize("hop", [100, 300])
 def test_windows_in_pieces_are_the_windows_of_the_library(values, monkeypatch, ending, hop):
-    for module in ("file_contents", "text_pieces", "sound"):
-        monkeypatch.setattr(f"sparsegauge.io.{module}.BLOCK_BYTES", 2000)
+    for name in ("file_contents.BLOCK_BYTES", "text_pieces.TEXT_BLOCK_BYTES", "sound.BLOCK_BYTES"):
+        monkeypatch.setattr(f"sparsegauge.io.{name}", 2000)
     monkeypatch.setattr(file_signals, "VALUES_PER_BATCH", 1000)
     table = np.round(1000 * np.column_stack([ECG, DOPPLER]) / 300).astype(np.int16)
     if ending == ".npy":

@@ -541,8 +541,8 @@ def test_opened_files_are_named_as_the_user_typed_them(tmp_path, packed):
 
 @pytest.mark.parametrize("ending", [".npy", ".csv", ".wav", ".parquet"])
 def test_a_file_is_read_in_pieces(tmp_path, monkeypatch, ending):
-    for module in ("file_contents", "text_pieces", "sound"):
-        monkeypatch.setattr(f"sparsegauge.io.{module}.BLOCK_BYTES", 1 << 16)
+    for name in ("file_contents.BLOCK_BYTES", "text_pieces.TEXT_BLOCK_BYTES", "sound.BLOCK_BYTES"):
+        monkeypatch.setattr(f"sparsegauge.io.{name}", 1 << 16)
     monkeypatch.setattr("sparsegauge.io.parquet.BATCH_BYTES", 1 << 16)
     path = tmp_path / f"x{ending}"
     table = np.random.default_rng(1).integers(-99, 99, (200_000, 2)).astype(np.int16)
