@@ -127,6 +127,18 @@ def test_a_wrong_state_is_left_by_guesses_under_less_noise():
     assert left >= 3
 
 
+@pytest.mark.parametrize("is_clear", [False, True])
+def test_guesses_that_agree_end_the_search_only_on_a_clear_state(monkeypatch, is_clear):
+    """Many guesses may lead to the same few columns, with the rest of y taken for noise."""
+    called = []
+    monkeypatch.setattr(sg.Portfolio, "_guess_under_less_noise", lambda *_: called.append(True) or ())
+    for name, value in {"agree": True, "is_clear": is_clear, "is_overwhelming": False, "needs_noise": False}.items():
+        monkeypatch.setattr(climbs.Climbs, name, value)
+    A, _, y, _ = draw(3, 20)
+    sg.recover(A, y, rng=0)
+    assert len(called) == (0 if is_clear else 1)
+
+
 def test_solutions_that_a_falling_noise_misses_are_found_by_a_rising_one():
     """Below some size of the noise there are two solutions; the sparse x leads to its own, which takes the weight."""
     errors = []

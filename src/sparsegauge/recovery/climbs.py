@@ -76,6 +76,11 @@ class Climbs:
         return self.states[0].evidence - self.model.evidence_without_sparsity
 
     @property
+    def is_clear(self) -> bool:
+        """Whether that gain is no chance."""
+        return self.gain > CLEAR_GAIN
+
+    @property
     def is_overwhelming(self) -> bool:
         """Whether that gain is larger than any that part of an exact sparse signal was seen to have."""
         return self.gain > max(OVERWHELMING_GAIN, OVERWHELMING_GAIN_PER_MEASUREMENT * len(self.model.y))
@@ -147,7 +152,7 @@ class Climbs:
         shares = np.array([math.exp((state.score - best_score) / WEIGHT_TEMPERATURE) for state, _ in chains])
         for (state, length), share in zip(chains, shares / shares.sum(), strict=True):
             total.add(model.average(state, rng, length), share)
-        return _conclude(self.problem, model, total, is_clear=self.gain > CLEAR_GAIN)
+        return _conclude(self.problem, model, total, is_clear=self.is_clear)
 
     def estimate_over_noise_sizes(self, rng: np.random.Generator) -> Estimate | None:
         """Return the average over several sizes of the noise, each as if it were known, by their posterior.
@@ -165,7 +170,7 @@ class Climbs:
             known = replace(self.model, noise=variance / problem.m)
             first = known.climb(mean / known.unit, alike=best.is_alike)
             total.add(known.average(first, rng, BLOCKS_PER_SIZE), 1 / NOISE_SIZES_AVERAGED)
-        return _conclude(problem, self.model, total, is_clear=self.gain > CLEAR_GAIN)
+        return _conclude(problem, self.model, total, is_clear=self.is_clear)
 
 
 def _highest(states: list[State]) -> list[State]:

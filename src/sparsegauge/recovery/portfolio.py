@@ -152,7 +152,8 @@ class Portfolio(Solver):
         if climbs is None:
             yield answer_without_model(problem, guesses or [problem.start()])
             return
-        if problem.noise == 0 and not (climbs.agree or climbs.is_overwhelming or climbs.needs_noise):
+        is_settled = climbs.agree and climbs.is_clear
+        if problem.noise == 0 and not (is_settled or climbs.is_overwhelming or climbs.needs_noise):
             yield from self._guess_under_less_noise(problem, climbs, rng)
         yield answer_from_climbs(problem, climbs, rng)
 
