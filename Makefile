@@ -51,7 +51,7 @@ bench: kernels
 # The tables behind the figures of README.md, each printed by its own benchmark: hours. RECORDS=FOLDER has the bearing records.
 bench-readme: kernels peers
 	$(BIN)/python -m benchmarks.easy
-	$(BIN)/python -m benchmarks.unknown_noise 100 90000
+	$(BIN)/python -m benchmarks.unknown_noise 100 630000
 	$(BIN)/python -m benchmarks.joint
 	$(if $(RECORDS),$(BIN)/python -m benchmarks.bearings $(RECORDS) speed)
 	$(BIN)/python -m benchmarks.scale

@@ -10,7 +10,7 @@ starts where the last one ended. The log evidence follows from its slope,
 with the mean over x given y (thermodynamic integration; A. Gelman and X.-L. Meng, "Simulating normalizing constants",
 Statistical Science 13(2), 1998). Where there is more than one solution, a falling noise follows one of them; a run
 under a rising noise, from the best sparse x that is known, finds the other, and both count by their evidence. They meet
-where the noise is large. The share of y that is noise, sigma^2 M / |y|^2, has the prior Beta(2, 6) of mean 1/4.
+where the noise is large. The share of y that is noise, sigma^2 M / |y|^2, has the prior Beta(1, 6) of mean 1/7.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ FIRST_DENSITY = 0.2  # non-zeros per measurement
 LARGEST_DENSITY = 0.9
 VARIANCE_OF_ZEROS = 1e-3  # of the sparse x that a rising noise starts from, in mean squares of x
 SAME_SOLUTION = 0.1  # relative difference of two means
-BETA_PRIOR_OF_NOISE_SHARE = (2.0, 6.0)  # y is rarely nothing but noise, and the exact search covers almost none
+BETA_PRIOR_OF_NOISE_SHARE = (1.0, 6.0)  # y is rarely nothing but noise, and the exact search covers almost none
 
 
 @dataclass(frozen=True)
