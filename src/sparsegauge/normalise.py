@@ -18,7 +18,7 @@ from .errors import InvalidInput
 from .metrics.coefficient_moments import CoefficientMoments, affine, is_constant, merge, moments_of
 from .metrics.gds import DEFAULT_ORDER, gds
 
-TABLE = {"dtype": np.float64, "ensure_all_finite": "allow-nan"}  # what scikit-learn is to make of X
+TABLE = {"dtype": np.float64, "ensure_all_finite": "allow-nan"}  # how scikit-learn converts X
 
 
 class CoefficientNormaliser(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):  # type: ignore[misc]
@@ -242,9 +242,9 @@ def normalised_gds(
     :math:`\sigma_i`.
 
     What is measured is S_p of the absolute z-scores: how unevenly a signal's departures from the typical signal are
-    spread over its coefficients. A signal that is ordinary but for one coefficient is the sparsest; one that is equally
-    far from ordinary in all of them gives 0. A zero of X is not a zero here, unless 0 is that coefficient's mean. The
-    result does not change when a coefficient is measured in another unit or from another origin.
+    spread over its coefficients. A signal that is ordinary except in one coefficient is the sparsest; one that is
+    equally far from ordinary in all of them gives 0. A zero of X is not a zero here, unless 0 is that coefficient's
+    mean. The result does not change when a coefficient is measured in another unit or from another origin.
 
     Parameters
     ----------

@@ -17,9 +17,7 @@ from numpy.typing import NDArray
 
 from ._arrays import Array, as_finite_array, check_axis, check_count, is_sparse
 from .errors import InvalidInput
-
-SMALLEST_SAFE, LARGEST_SAFE = 1e-290, 1e290  # magnitudes between which no transform overflows or loses digits
-ORTHONORMAL = 1e-8  # error of a wavelet's filters that rounding of their tabulated digits explains
+from .rounding import LARGEST_SAFE, ORTHONORMAL, SMALLEST_SAFE
 
 
 def _pywt() -> Any:

@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 from ._arrays import Array
 from .errors import InvalidInput
 from .io import Contents, name_argument, open_file, opened
+from .rounding import ROUNDED_TIMES
 from .vibration.band_map import BandMap, band_map
 from .vibration.bearings import FAULTS, BearingOrders, find_orders
 from .vibration.diagnosis import Diagnosis, diagnose
@@ -181,7 +182,7 @@ def _only_number(contents: Contents) -> float | None:
 
 
 def _named(numbers: dict[str, float], endings: tuple[str, ...]) -> float | None:
-    """Return the number whose name ends like this: MATLAB files name them X105RPM, and the like."""
+    """Return the number whose name ends like this: MATLAB files have names such as X105RPM."""
     return next((value for name, value in numbers.items() if name.endswith(endings)), None)
 
 
@@ -229,7 +230,7 @@ def _rate_of_times(name: str, column: Array) -> float | None:
         return None
     if (
         float(np.abs(steps - middle).max())
-        > max(LARGEST_UNEVENNESS_OF_TIMES * middle, 1e-9 * float(np.abs(column).max())) * 50
+        > max(LARGEST_UNEVENNESS_OF_TIMES * middle, ROUNDED_TIMES * float(np.abs(column).max())) * 50
     ):
         raise InvalidInput(f"the times in column {name!r} are not evenly spaced; resample the record, or give --rate")
     return (len(column) - 1) / float(column[-1] - column[0])

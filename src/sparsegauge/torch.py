@@ -1,6 +1,6 @@
 """For networks of PyTorch: the sparsity of activations and weights, layer by layer.
 
-Every metric takes tensors and has gradients by itself: ``-sg.gds(h, 2).mean()`` is a penalty. Needs the extra `torch`.
+Every metric takes tensors and has gradients: ``-sg.gds(h, 2).mean()`` is a penalty. Needs the extra `torch`.
 """
 
 from __future__ import annotations

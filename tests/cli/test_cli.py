@@ -13,13 +13,12 @@ import sparsegauge.report.measured_signals
 import sparsegauge.report.sections
 from sparsegauge import _compiled
 from sparsegauge._platform import writing
-from sparsegauge.cli import main
 
 HEAVY = ("numpy", "numba", "scipy", "matplotlib", "pywt", "sklearn", "jinja2", "pandas", "panel", "bokeh")
 
 
 @pytest.fixture
-def run(capsys, monkeypatch):
+def run(command, monkeypatch):
     """Run a command on one small signal -> exit code, stdout, stderr."""
     measure_demos = sparsegauge.report.measured_signals.measure_demos
     monkeypatch.setattr(sparsegauge.report.sections, "compare_solvers", lambda: ())
@@ -27,12 +26,7 @@ def run(capsys, monkeypatch):
         sparsegauge.report.measured_signals, "measure_demos", lambda **options: measure_demos(["nino"], **options)
     )
 
-    def run_command(*arguments):
-        with pytest.raises(SystemExit) as caught:
-            main([str(argument) for argument in arguments])
-        return caught.value.code or 0, *capsys.readouterr()
-
-    return run_command
+    return command
 
 
 def test_report_writes_the_page_and_says_where(run, tmp_path, monkeypatch):

@@ -9,7 +9,6 @@ import os
 import pytest
 
 import sparsegauge as sg
-from sparsegauge.cli import main
 from sparsegauge.criteria import auditor as library
 
 verb = importlib.import_module("sparsegauge.cli.audit")  # the package holds the command of that name
@@ -18,16 +17,11 @@ QUICK = ["--budget", "50"]
 
 
 @pytest.fixture
-def run(capsys, monkeypatch):
+def run(command, monkeypatch):
     """Run `sparsegauge audit` -> exit code, stdout, stderr."""
     monkeypatch.delenv("COLUMNS", raising=False)
 
-    def run_command(*arguments):
-        with pytest.raises(SystemExit) as caught:
-            main(["audit", *(str(argument) for argument in arguments)])
-        return caught.value.code or 0, *capsys.readouterr()
-
-    return run_command
+    return lambda *arguments: command("audit", *arguments)
 
 
 @pytest.fixture

@@ -17,7 +17,7 @@ from pathlib import Path
 import pytest
 
 import sparsegauge
-from sparsegauge.cli import app, console, main
+from sparsegauge.cli import app, console
 
 HEAVY = ("numpy", "numba", "scipy", "matplotlib", "pywt", "sklearn", "jinja2", "pandas", "panel")
 COLOUR = re.compile(r"\x1b\[[\d;]*(?<!\d)(3[0-8]|9[0-7])(?!\d)[\d;]*m")
@@ -42,17 +42,12 @@ def examples(words):
 
 
 @pytest.fixture
-def run(capsys, monkeypatch):
+def run(command, monkeypatch):
     """Run a command -> exit code, stdout, stderr."""
     for name in ("FORCE_COLOR", "NO_COLOR"):
         monkeypatch.delenv(name, raising=False)
 
-    def run_command(*arguments):
-        with pytest.raises(SystemExit) as caught:
-            main([str(argument) for argument in arguments])
-        return caught.value.code or 0, *capsys.readouterr()
-
-    return run_command
+    return command
 
 
 @pytest.fixture

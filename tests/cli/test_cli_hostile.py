@@ -20,16 +20,11 @@ CONTROL = re.compile(r"[\x00-\x09\x0b-\x1f\x7f-\x9f]")
 
 
 @pytest.fixture
-def run(capsys, monkeypatch, tmp_path):
+def run(command, monkeypatch, tmp_path):
     """Run a command in an empty directory -> exit code, stdout, stderr."""
     monkeypatch.chdir(tmp_path)
 
-    def run_command(*arguments):
-        with pytest.raises(SystemExit) as caught:
-            main([str(argument) for argument in arguments])
-        return caught.value.code or 0, *capsys.readouterr()
-
-    return run_command
+    return command
 
 
 def is_one_sentence(err):

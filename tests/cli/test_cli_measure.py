@@ -22,7 +22,6 @@ from PIL import Image
 
 import sparsegauge as sg
 from sparsegauge import profiles
-from sparsegauge.cli import main
 from sparsegauge.io import file_contents
 from sparsegauge.measurements import file_signals
 from sparsegauge.plots import sparsity
@@ -32,16 +31,11 @@ ECG, DOPPLER = sg.demo("ecg"), sg.demo("doppler")
 
 
 @pytest.fixture
-def run(capsys, tmp_path, monkeypatch):
+def run(command, tmp_path, monkeypatch):
     """Run `sparsegauge measure` in an empty directory -> exit code, stdout, stderr."""
     monkeypatch.chdir(tmp_path)
 
-    def run_command(*arguments):
-        with pytest.raises(SystemExit) as caught:
-            main(["measure", *map(str, arguments)])
-        return caught.value.code or 0, *capsys.readouterr()
-
-    return run_command
+    return lambda *arguments: command("measure", *arguments)
 
 
 @pytest.fixture

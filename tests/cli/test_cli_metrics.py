@@ -7,17 +7,11 @@ import json
 import pytest
 
 import sparsegauge as sg
-from sparsegauge.cli import main
 
 
 @pytest.fixture
-def run(capsys):
-    def run_command(*arguments):
-        with pytest.raises(SystemExit) as caught:
-            main(["metrics", *arguments])
-        return caught.value.code or 0, *capsys.readouterr()
-
-    return run_command
+def run(command):
+    return lambda *arguments: command("metrics", *arguments)
 
 
 def test_every_metric_is_listed_with_what_it_means(run):

@@ -13,7 +13,6 @@ from matplotlib.image import imread
 
 import sparsegauge as sg
 from sparsegauge._platform import writing
-from sparsegauge.cli import main
 from sparsegauge.plots import before_after
 from sparsegauge.recovery import demos, entry
 from sparsegauge.study import lookup
@@ -24,15 +23,9 @@ A = sg.gaussian_matrix(20, 40, rng=1)
 
 
 @pytest.fixture
-def run(capsys):
+def run(command):
     """Run a command -> exit code, stdout, stderr."""
-
-    def run_command(*arguments):
-        with pytest.raises(SystemExit) as caught:
-            main([str(argument) for argument in arguments])
-        return caught.value.code or 0, *capsys.readouterr()
-
-    return run_command
+    return command
 
 
 @pytest.fixture
@@ -244,7 +237,8 @@ def test_what_is_missing_is_named(run, left_out):
     assert err.startswith(f"sparsegauge: {left_out} missing; ")
 
 
-def test_a_picture_alone_is_enough(run, files, tmp_path):
+def test_a_picture_alone_is_enough(run, monkeypatch, files, tmp_path):
+    monkeypatch.chdir(tmp_path)  # into which the picture goes
     code, out, _ = run(*files, "--plot", "x.png")
     assert code == 0
     assert "written" not in out

@@ -7,6 +7,7 @@ from fractions import Fraction
 import mpmath
 import numpy as np
 import pytest
+from examples import ROBIN_HOOD
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -26,14 +27,6 @@ from sparsegauge.criteria.search import cases_of
 from sparsegauge.criteria.subject import as_subject
 from sparsegauge.errors import Illegal, Irrational, Undefined
 from strategies import law
-
-ROBIN_HOOD = {
-    "criterion": "P3",
-    "metric": "gds",
-    "parameters": {"order": 4},
-    "before": [["3", 20], ["6", 1], ["12", 1]],
-    "after": [["3", 19], ["4", 1], ["5", 1], ["12", 1]],
-}
 
 
 def changed(**items):

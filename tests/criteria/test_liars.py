@@ -7,6 +7,7 @@ import time
 import liars
 import numpy as np
 import pytest
+from examples import ROBIN_HOOD
 
 import sparsegauge as sg
 from sparsegauge.criteria.strategy import SIZE_OF_LIES
@@ -85,13 +86,6 @@ def test_every_planted_lie_breaks_its_law(key):
 
 # --- verify ends
 
-ROBIN_HOOD = {
-    "criterion": "P3",
-    "metric": "gds",
-    "parameters": {"order": 4},
-    "before": [["3", 20], ["6", 1], ["12", 1]],
-    "after": [["3", 19], ["4", 1], ["5", 1], ["12", 1]],
-}
 SECONDS = 10.0  # of processor time; the budget allows about two
 
 

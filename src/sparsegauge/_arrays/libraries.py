@@ -26,7 +26,7 @@ def _find_library(kind: type) -> Library | None:
     for base in kind.__mro__:
         root = base.__module__.partition(".")[0]
         if root == "pandas" and not hasattr(kind, "groupby") and not kind.__name__.endswith("GroupBy"):
-            return None  # an Index, a single NA and the like
+            return None  # such as an Index or a single NA
         if root in ROOTS:
             return ROOTS[root]
         if base.__module__.startswith("dask.array"):

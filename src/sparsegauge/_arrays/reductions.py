@@ -1,6 +1,6 @@
 """What a reduction may ask for beyond one axis: several axes, `keepdims`, `weights` and `center`.
 
-All of it comes down to a table with one signal per row, which `signals.py` then checks like any other array.
+Each becomes a table with one signal per row, which `signal_rows.py` then checks like any other array.
 """
 
 from __future__ import annotations
@@ -13,6 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..errors import InvalidInput
+from ..rounding import LARGEST_WEIGHT, LEAST_WEIGHT
 from .checks import check_choice
 from .signal_rows import (
     NAN_POLICIES,
@@ -29,7 +30,6 @@ from .signal_rows import (
 )
 
 CENTERS = ("mean", "median")
-LEAST_WEIGHT, LARGEST_WEIGHT = 1e-100, 1e100  # of a signal's largest: squares of sums stay in float64's range
 LARGEST_REPETITION = 1 << 22  # coefficients: whole weights of a larger total are not written out
 
 Measure = Callable[[Signals], Array]

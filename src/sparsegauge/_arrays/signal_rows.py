@@ -36,7 +36,7 @@ COEFFICIENTS_PER_CHECK = 1 << 17  # for NaN and infinities, by one thread
 
 
 class Signals(NamedTuple):
-    """Rows of finite float64 values, signed as they came (complex ones as magnitudes), on contiguous memory.
+    """Rows of finite float64 values, with their signs (complex ones as magnitudes), on contiguous memory.
 
     Row r holds values[starts[r]:starts[r + 1]], and its signal has lengths[r] coefficients: more than there are values
     where a sparse array leaves out zeros. Rows in `missing` give nan. `shape` is the result's; None is a float.
@@ -206,7 +206,7 @@ def as_finite_array(x: Any) -> Array:
 
 
 def from_pandas(x: Any) -> Any:
-    """Return columns of numbers that are nullable (Int64, boolean) or of several kinds as floats; all else as it is."""
+    """Return columns of numbers that are nullable (Int64, boolean) or of mixed kinds as floats; the rest unchanged."""
     if type(x).__module__.partition(".")[0] != "pandas" or not hasattr(x, "to_numpy"):
         return x
     dtypes = list(x.dtypes) if x.ndim == 2 else [x.dtype]

@@ -4,7 +4,7 @@ The numerator is shift invariant, so for even p and any shift m
 
     num_p = 1/2 sum_k (-1)^k C(p, k) M_k M_{p-k},   M_k = sum_i (c_i - m)^k.
 
-About the mean the terms hardly cancel, but nothing forbids it: the kernel bounds its own rounding error, and hands
+About the mean the terms hardly cancel, but they can: the kernel bounds its own rounding error, and hands
 the row over to the sorted route (`HAND_OVER`) where the bound is too large.
 """
 

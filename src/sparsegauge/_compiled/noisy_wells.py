@@ -27,7 +27,7 @@ def solve_within(
 
     x = target + W^-1 A^T u with (G + lambda) u = y - A target and G = A W^-1 A^T, which leaves lambda u of y. Newton's
     steps on 1/|lambda u| as a function of 1/lambda (More, 1978). `damping` is lambda m / trace G. Where rounding makes
-    G + lambda indefinite, as little more is added to its diagonal as mends it; where nothing does, x is not a number.
+    G + lambda indefinite, the least amount that restores it is added to its diagonal; where none does, x is nan.
     """
     m = len(y)
     n = len(weight)

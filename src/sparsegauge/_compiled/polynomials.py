@@ -5,7 +5,7 @@ Two cells of width 1 whose left ends lie o apart hold points at distances o + t,
     f(t) = ((o + t) / (o + 1))^p
 
 is expanded in Chebyshev polynomials; the sum of the coefficients left out bounds the error of every truncation.
-Inside one cell (o = 0) f is |t|^p, or sign(t) |t|^p for the gradient: smooth but for t = 0, so its error falls slowly,
+Inside one cell (o = 0) f is |t|^p, or sign(t) |t|^p for the gradient: smooth except at t = 0, so its error falls slowly,
 and that is enough where the cell hardly counts.
 """
 
@@ -33,7 +33,7 @@ def expand(
         series[0, i] = -value if odd and offset == 0 and t < 0.0 else value
     for k in range(CHEBYSHEV_NODES):
         series[1, k] = 0.0
-        if offset == 0 and (k & 1) != odd:  # zero by symmetry, but for rounding
+        if offset == 0 and (k & 1) != odd:  # zero by symmetry, up to rounding
             continue
         for i in range(CHEBYSHEV_NODES):
             series[1, k] += to_coefficients[k, i] * series[0, i]

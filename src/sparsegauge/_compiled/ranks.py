@@ -1,6 +1,6 @@
 """Sums over sorted rows: coefficients weighted by their ranks, and windows of neighbours.
 
-The rows are those of `_routes.sorted_magnitudes`: ascending and scaled to maxima in [1/2, 1). A row of fewer values
+The rows are those of `sorted_magnitudes` in `metrics/_dispatch.py`: ascending and scaled to maxima in [1/2, 1). A row of fewer values
 than coefficients has that many zeros more, at its lower end. What is more than 300 decades below the maximum has become
 zero by that scaling, which shows only in powers p far below 1.
 """

@@ -104,7 +104,7 @@ def choose_slab(room: EvidenceRoom, slabs: Matrix, z: Indices, i: int, k: int) -
 def set_up_evidence(room: EvidenceRoom, y: Values, noise: float, rho: float, slabs: Matrix, z: Indices) -> float:
     """Compute B, Q and S from scratch; return log p(y, z), up to a constant. `noise` is sigma^2.
 
-    Where rounding makes C indefinite, as little is added to its diagonal as mends it; where nothing does, the result is
+    Where rounding makes C indefinite, the least amount that restores it is added to its diagonal; where none does, the result is
     not a number, and B is zero.
     """
     n = room.columns.shape[0]

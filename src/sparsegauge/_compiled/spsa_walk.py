@@ -207,7 +207,7 @@ def slope_along_new_direction(walk: Walk, x: Values, c: float, state: Words) -> 
 
 @entry
 def mean_slope(walk: Walk, x: Values, c: float, state: Words, count: int) -> float:
-    """Return the mean size of so many slopes, each along a new direction."""
+    """Return the mean size of this many slopes, each along a new direction."""
     total = 0.0
     for _ in range(count):
         total += abs(slope_along_new_direction(walk, x, c, state))

@@ -249,7 +249,7 @@ def weigh(x: Values, eps: float, wells: Wells, jitter: Values, room: SlopesRoom,
 
 @kernel
 def share_of_well(p: float) -> float:
-    """Return which part of the well is used at the order p; where it would chase itself, none."""
+    """Return which part of the well is used at the order p; none where it would raise its own level without end."""
     if p < FULL_WELL_FROM:
         return (p - 1.0) / (FULL_WELL_FROM - 1.0)
     return min(max((NO_WELL_FROM - p) / (NO_WELL_FROM - FULL_WELL_TO), 0.0), 1.0)
@@ -286,8 +286,8 @@ def weigh_level(
 def solve_weighted(room: DescentRoom, b: Values, weight: Values, target: Values, x: Array) -> None:
     """Write x = argmin sum weight (x - target)^2 subject to A x = b, A of full rank.
 
-    x = target + W^-1 A^T u with (A W^-1 A^T) u = b - A target. Where rounding makes that matrix indefinite, as little
-    is added to its diagonal as mends it, and A x = b holds less exactly; where nothing mends it, x is not a number.
+    x = target + W^-1 A^T u with (A W^-1 A^T) u = b - A target. Where rounding makes that matrix indefinite, the
+    least amount that restores it is added to its diagonal, and A x = b holds less exactly; where none does, x is nan.
     """
     m = len(b)
     n = len(weight)

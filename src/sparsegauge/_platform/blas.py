@@ -10,7 +10,7 @@ import threadpoolctl  # type: ignore[import-untyped]
 
 
 class _OneBlasThread:
-    """One thread for BLAS while anybody is inside: the first in sets it, the last out resets it.
+    """One thread for BLAS while any caller is inside: the first to enter sets the limit, the last to leave resets it.
 
     The sums of a threaded BLAS may depend on the number of threads, and that number is the process's, not a thread's.
     The libraries are looked for once, and again when modules were imported since: that takes a thousand times longer

@@ -18,7 +18,7 @@ LOCKED_BYTE = 1 << 30  # of a file on Windows, far behind its content: a locked 
 
 
 def try_lock(handle: int, *, shared: bool = False) -> bool:
-    """Lock a file that is open, unless somebody else has locked it; return whether it is locked now.
+    """Lock a file that is open, unless another process has locked it; return whether it is locked now.
 
     Windows knows no shared locks for this, and takes an exclusive one. On network file systems a lock holds between
     machines only if the server supports it.

@@ -32,7 +32,7 @@ def scratch_directory() -> Iterator[Path]:
 def remove_abandoned_scratch() -> list[Path]:
     """Remove the directories that killed processes of this user left behind, and return them.
 
-    A directory is abandoned if nobody holds its lock: the system gives up the locks of a process that ends in any way.
+    A directory is abandoned if no process holds its lock: the system releases the locks of a process that ends.
     """
     removed = []
     for directory in Path(tempfile.gettempdir()).glob(f"{PREFIX}*"):

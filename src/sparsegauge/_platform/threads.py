@@ -67,7 +67,7 @@ def _shared_pool() -> ThreadPoolExecutor:
 def run(function: Callable[[Task], Result], tasks: Iterable[Task]) -> list[Result]:
     """Return the results of all tasks, in their order.
 
-    The caller takes tasks too, and idle threads of the pool help: a busy pool can delay nobody. A task's own tasks stay
+    The caller takes tasks too, and idle threads of the pool help: a busy pool delays no caller. A task's own tasks stay
     with its thread.
     """
     tasks = list(tasks)

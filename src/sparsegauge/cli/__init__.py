@@ -32,7 +32,7 @@ from .recover import recover
 from .report import report
 from .study import study
 
-INTERRUPTED = 130  # as shells have it: 128 and the number of SIGINT
+INTERRUPTED = 130  # as in shells: 128 plus the number of SIGINT
 TRACEBACK = "SPARSEGAUGE_TRACEBACK"  # set in the environment, it shows where an error came from
 
 

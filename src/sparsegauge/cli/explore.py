@@ -21,7 +21,7 @@ def explore(
 ) -> None:
     """Explore a signal on a local page: move the order, compare metrics, watch a recovery converge.
 
-    Runs until Ctrl-C. The URL holds a token, new at each start, without which nobody can use the page.
+    Runs until Ctrl-C. The URL holds a token, new at each start; without it the page cannot be used.
 
     The page fetches nothing from elsewhere, and files that are dropped in are not kept.
     """
@@ -32,7 +32,7 @@ def explore(
     port = server.find_port(address, port)  # before the work, not after it
     if not server.is_loopback(address):
         print(
-            f"sparsegauge: {address} can be reached from other machines; whoever has the URL, or reads it from the "
+            f"sparsegauge: {address} can be reached from other machines; anyone who has the URL, or reads it from the "
             "unencrypted connection, can use this page",
             file=sys.stderr,
         )

@@ -10,7 +10,7 @@ from typing import Any
 
 
 class ClosedStream(io.TextIOBase):
-    """Stands for a standard stream that was closed: whoever uses it gets an OSError that names it."""
+    """A stand-in for a standard stream that was closed: any use raises an OSError that names the stream."""
 
     def __init__(self, title: str) -> None:
         self.title = title
@@ -33,7 +33,7 @@ class ClosedStream(io.TextIOBase):
 
 
 def replace_closed_streams() -> None:
-    """Let closed streams say that they are closed, and no file that is opened later take their place.
+    """Replace closed streams by stand-ins, so that no file that is opened later takes their descriptors.
 
     Messages of a command whose stderr is closed are lost; `print` would send them to stdout.
     """

@@ -75,7 +75,7 @@ def run(
 ) -> None:
     """Compute the cells that are missing in the store; Ctrl-C stops, and the same command resumes.
 
-    Exit codes: 0 finished, 1 stopped by Ctrl-C or finished but for cells that failed, 2 an error.
+    Exit codes: 0 finished, 1 stopped by Ctrl-C or finished with failed cells, 2 an error.
     """
     with _bar(quiet) as show, _warnings_as_lines(), _executor(workers, dask) as executor:
         from ..study.plan import Study
@@ -105,7 +105,7 @@ def status(store: StoreArgument) -> None:
     for cell in found.failed:
         print(f"failed: {printable(cell)}; --retry-failed tries it again")
     if len(found.versions) > 1:
-        print("computed with several versions, which may round otherwise:")
+        print("computed with several versions, which may round differently:")
         print("\n".join(f"  {printable(versions)}" for versions in found.versions))
     if found.unlisted:
         print(
@@ -224,7 +224,7 @@ def _executor(workers: int | None, dask: str | None) -> Iterator[Executor | None
             try:
                 yield executor
             finally:
-                executor.shutdown(wait=False)  # after Ctrl-C nobody waits for the rest
+                executor.shutdown(wait=False)  # after Ctrl-C, the rest is not waited for
 
 
 @contextlib.contextmanager

@@ -32,6 +32,7 @@ STEPS = [10.0**-k for k in (2, 4, 5, 6, 7, 8, 10, 12, 14)]
 DIRECTIONS = 3
 PRECISION_SAMPLES = 6  # signals whose values tell whether a function computes in float32 or less
 FEWEST_BITS, MOST_BITS = 6, 24  # fewer are counts and the like, which are exact
+SMALLEST_THRESHOLD, LARGEST_THRESHOLD = 1e-6, 1e6  # parameters between them may be thresholds of coefficients
 REMEMBERED_CALLS = 40
 REMEMBERED_INTERVAL = 997  # further calls that are remembered, up to as many again
 
@@ -201,7 +202,7 @@ class CallableSubject:
         if self.thresholds is not None:
             return self.thresholds
         numbers = [float(x) for x in self.parameters.values() if isinstance(x, int | float | np.number)]
-        return [as_fraction(x) for x in numbers if 1e-6 < x < 1e6]
+        return [as_fraction(x) for x in numbers if SMALLEST_THRESHOLD < x < LARGEST_THRESHOLD]
 
 
 def _significant_bits(value: float) -> int:

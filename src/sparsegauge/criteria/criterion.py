@@ -1,7 +1,7 @@
 """The base class of a criterion, and the registry that holds all of them.
 
 A criterion turns a signal and a move (which coefficient, how much) into steps (before, after). It recognises such steps
-again from the two signals alone, so that a counterexample can be checked without trusting whoever made it.
+again from the two signals alone, so that a counterexample can be checked without trusting its author.
 """
 
 from __future__ import annotations

@@ -43,7 +43,7 @@ class Precise:
 
 
 def maker(digits: int) -> Callable[[Fraction], Precise]:
-    """Return a function that makes numbers of so many digits, in a context that no other thread uses."""
+    """Return a function that makes numbers of this many digits, in a context that no other thread uses."""
     contexts: dict[str, Any] = _CONTEXTS.__dict__
     context = contexts.get(str(digits))
     if context is None:

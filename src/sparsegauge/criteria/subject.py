@@ -1,4 +1,4 @@
-"""What is audited: a metric of the catalogue, or a callable of the user's own, behind one face.
+"""What is audited: a metric of the catalogue, or a callable of the user, behind one interface.
 
 `enclose` gives bounds that hold the metric's true values; `screen` gives quick float64 values, which never decide
 anything.
@@ -58,7 +58,7 @@ class CatalogueSubject:
             return values, f"intervals of {digits} digits"
 
     def same(self, one: Signal, other: Signal) -> bool:
-        """Return whether both values are the same formal sum of logarithms and the like; intervals cannot tell."""
+        """Return whether both values are the same formal sum of logarithms, which intervals cannot show."""
         try:
             first, second = (self._formula(FORMAL, signal(c), **self._exact) for c in (one, other))
             return bool(first == second)

@@ -10,6 +10,7 @@ from bokeh.models import ColumnDataSource, LinearColorMapper
 from bokeh.models.annotations import ColorBar
 from bokeh.palettes import Viridis256
 
+from ..rounding import LEAST_RANGE
 from ..vibration.band_map import BandMap
 from ..vibration.band_tree import Band
 from .drawings import LOWERS, QUIET, RAISES, make_figure, put_legend_above
@@ -58,9 +59,9 @@ class BandMapDrawing:
         rows = np.array([levels.index(band.level) for band in found.bands])
         low, high = float(np.nanmin(found.values)), float(np.nanmax(found.values))
         sparser = found.values if found.setting.sparser == "larger" else -found.values
-        share = (sparser - np.nanmin(sparser)) / max(float(np.nanmax(sparser) - np.nanmin(sparser)), 1e-12)
+        share = (sparser - np.nanmin(sparser)) / max(float(np.nanmax(sparser) - np.nanmin(sparser)), LEAST_RANGE)
         colours = [NOT_MEASURED if np.isnan(s) else Viridis256[min(255, int(256 * s))] for s in share]
-        self.colours.update(low=low, high=max(high, low + 1e-12))
+        self.colours.update(low=low, high=max(high, low + LEAST_RANGE))
         self.figure.x_range.end = found.rate / 2000
         self.figure.y_range.start = len(levels)
         widths = {level: next(band.width for band in found.bands if band.level == level) for level in levels}

@@ -187,7 +187,7 @@ class EstimateDrawing:
         self.estimate.data = {"k": [0], "x": [np.nan]}  # not empty, for the legend to show what it looks like
 
     def show(self, frame: Frame) -> None:
-        """Draw what of an iterate can be told from zero."""
+        """Draw the coefficients of an iterate that are visibly not zero."""
         places = np.flatnonzero(np.abs(frame.x) > SMALLEST_SHARE_DRAWN * np.abs(frame.x).max())
         self.estimate.data = {"k": places, "x": frame.x[places]}
 

@@ -27,7 +27,7 @@ class LimitedDropper(pn.widgets.FileDropper):
         super().__init__(**params)
 
     def take(self) -> tuple[str, bytes] | None:
-        """Return the name and the bytes of the newest file that was not taken yet, and let go of the bytes."""
+        """Return the name and the bytes of the newest file that was not taken yet, and release the bytes."""
         new = [(name, data) for name, data in self.value.items() if data is not ALREADY_TAKEN]
         self.value.update(dict.fromkeys(self.value, ALREADY_TAKEN))
         if not new:

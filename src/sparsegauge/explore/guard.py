@@ -81,7 +81,7 @@ class Guard(Router):
     4. The method is GET or HEAD.
     5. The path is one that the page needs.
 
-    Headers that proxies add (X-Forwarded-Host and the like) count for nothing.
+    Headers that proxies add, such as X-Forwarded-Host, are ignored.
     """
 
     def __init__(self, application: Any, *, hosts: Collection[str], port: int, token: str) -> None:

@@ -78,12 +78,12 @@ def attempt(place: Any, work: Callable[[], None]) -> None:
         work()
     except InvalidInput as error:
         complain(place, str(error))
-    except Exception as error:  # a page must not die of what nobody thought of
+    except Exception as error:  # an unexpected error must not end the page
         complain(place, f"That did not work ({type(error).__name__}: {error}).")
 
 
 def take_dropped(dropper: Any, place: Any, take: Callable[[str, bytes], None]) -> None:
-    """Call `take` with the newest file, or complain; a drop zone also calls this when it lets go of a file."""
+    """Call `take` with the newest file, or complain; a drop zone also calls this when it releases a file."""
     new = dropper.take()
     if dropper.complaint:
         complain(place, dropper.complaint)

@@ -1,8 +1,8 @@
 """A recovery to watch, iterate by iterate, in a process of its own.
 
 Python runs one thread at a time: a recovery in a thread of the server would slow the page and all other recoveries for
-as long as it takes, and what it allocates would stay with the server. A process can be stopped at any time, takes its
-memory with it, and gives way to younger ones by a lower priority.
+as long as it takes, and what it allocates would stay with the server. A process can be stopped at any time, returns its
+memory when it ends, and lowers its priority so that younger ones go first.
 """
 
 from __future__ import annotations

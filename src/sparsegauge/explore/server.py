@@ -91,7 +91,7 @@ def warm_up() -> None:
 def make_server(*, address: str, port: int, max_upload_mb: float) -> tuple[Any, str]:
     """Return a server that listens but does not run yet, and the URL of its page.
 
-    The URL has a random token, which is new at each start; without it nobody gets anything. `guard.Guard` sees every
+    The URL has a random token, which is new at each start; requests without it are refused. `guard.Guard` sees every
     request first: it refuses other hosts, other origins, requests without the token, and paths that the page does not
     need.
     """

@@ -15,6 +15,7 @@ from markupsafe import Markup
 
 from .._arrays import Array
 from ..plots.svg import png
+from ..rounding import LEAST_RANGE
 from .drawings import LOWERS, QUIET, RAISES, make_figure, put_legend_above
 from .layout import drawn, text
 
@@ -57,7 +58,7 @@ def shrink(values: Array, most: int) -> Array:
 def picture(values: Array, description: str, limits: tuple[float, float] | None = None) -> Markup:
     """Return a grey picture as an element of the page; black and white are the limits, or the extreme values."""
     low, high = (float(values.min()), float(values.max())) if limits is None else limits
-    return png(description, shrink(values, MOST_PIXELS_PER_SIDE), vmin=low, vmax=max(high, low + 1e-12))
+    return png(description, shrink(values, MOST_PIXELS_PER_SIDE), vmin=low, vmax=max(high, low + LEAST_RANGE))
 
 
 class SignalView:
@@ -87,7 +88,7 @@ class SignalView:
 
 
 class EstimateView:
-    """What was measured, and what a solver makes of it so far: two lines, or two pictures."""
+    """What was measured, and the current estimate of a solver: two lines, or two pictures."""
 
     def __init__(self) -> None:
         self.truth = ColumnDataSource({"t": [], "x": []})

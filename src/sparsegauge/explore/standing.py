@@ -17,11 +17,11 @@ from .._arrays import Array
 from ..metrics.catalogue import METRICS
 from ..metrics.gds import gds
 from ..metrics.metric import Metric
+from ..rounding import TIED
 from ..signals import DEMOS, REPRESENTATIONS, demo
 from .model import coefficients, shown_demo
 
 PATCH = 32
-SAME = 1e-9  # relative difference of values that are tied: rounding must not break ties
 
 
 @functools.cache
@@ -91,6 +91,6 @@ def _standing(value: float, known: dict[tuple[str, str], float], this: tuple[str
     if math.isnan(value):
         return math.nan
     others = np.array([other for key, other in known.items() if key != this and not math.isnan(other)])
-    tied = np.isclose(others, value, rtol=SAME, atol=0.0)
+    tied = np.isclose(others, value, rtol=TIED, atol=0.0)
     below = np.count_nonzero((others < value) & ~tied) + 0.5 * np.count_nonzero(tied)
     return 100.0 * float(below) / len(others)

@@ -74,7 +74,7 @@ def _forget_other_pages(page: Any) -> None:
 
     It follows `pn.state.busy` otherwise, which belongs to the process. That object would keep every page with its
     document for as long as the server runs, and show to one visitor that another one waits. A plain value would not
-    end this: param stops watching only when a parameter is told to follow another one.
+    end this: param stops watching only when a parameter is set to follow another one.
     """
     with edit_readonly(page):
         page.busy = page.param.loading
@@ -97,7 +97,7 @@ def _follow_the_browser(page: Any) -> None:
     def follow(*_: Any) -> None:
         page.dark_theme = bool(browser.dark_mode)
 
-    def start() -> None:  # once the page is there: it misses what it is told while it is being drawn
+    def start() -> None:  # once the page is there: it misses messages while it is being drawn
         follow()
         browser.param.watch(follow, "dark_mode")
 

@@ -130,7 +130,7 @@ def _joined(pieces: Iterator[NDArray[Any]], length: int | None, most: int | None
 
 @contextmanager
 def reading(path: Path, kind: str) -> Iterator[None]:
-    """Turn whatever a parser makes of a broken file into one sentence about that file."""
+    """Turn any error of a parser into one sentence about the file."""
     try:
         yield
     except SparsegaugeError:
@@ -141,7 +141,7 @@ def reading(path: Path, kind: str) -> Iterator[None]:
         raise InvalidInput(_unreadable(path, kind, error)) from error
     except MemoryError as error:
         raise InvalidInput(f"{printable(path)} does not fit into memory; cut it into pieces") from error
-    except Exception as error:  # parsers raise anything: struct.error, KeyError, SyntaxError, ...
+    except Exception as error:  # parsers raise errors of any kind: struct.error, KeyError, SyntaxError, ...
         raise InvalidInput(_unreadable(path, kind, error)) from error
 
 

@@ -74,7 +74,7 @@ def read_header(path: Path) -> Header | None:
 
 
 def read_strips(path: Path, header: Header, rows: int) -> Iterator[tuple[Place, Any]]:
-    """Yield Pillow pictures of at most so many rows each, and the rows and columns of the whole that they are."""
+    """Yield Pillow pictures of at most this many rows each, and the rows and columns of the whole that they cover."""
     parts = [(part, place) for part, place in _parts(header) if part.width and part.height]
     sizes = [
         (part, place, top, min(rows, part.height - top)) for part, place in parts for top in range(0, part.height, rows)
@@ -164,7 +164,7 @@ def _image_data(file: BinaryIO, kept: list[bytes]) -> Iterator[bytes]:
 
 
 def _unpack(pieces: Iterator[bytes], sizes: list[int]) -> Iterator[bytes]:
-    """Yield the filtered rows, so many bytes at a time, and never more in memory than that."""
+    """Yield the filtered rows, this many bytes at a time, and never hold more than that in memory."""
     unpacker, packed, raw = zlib.decompressobj(), b"", bytearray()
     for size in sizes:
         while len(raw) < size:

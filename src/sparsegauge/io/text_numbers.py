@@ -25,7 +25,7 @@ from .text_pieces import TEXT_BLOCK_BYTES
 Table = NDArray[np.float64]
 
 WIDEST_FOR_COLUMNS = 1000  # pyarrow takes time and memory for each column of each piece
-NO_DELIMITER = "\x1f"  # a character that no number has
+NO_DELIMITER = "\x1f"  # a character that does not occur in numbers
 NEWLINE = ord("\n")
 SPACES = b" \t"
 COLUMN = "x"
@@ -50,7 +50,7 @@ def parse_line(line: bytes, number: int, layout: Layout) -> Iterator[Table]:
     delimiters = SPACES if layout.delimiter is None else layout.delimiter.encode()
     line = line.strip(b"\n" if layout.delimiter else None)
     if layout.delimiter and line.endswith(delimiters):
-        line = line[:-1]  # nothing after the last delimiter is no number
+        line = line[:-1]  # an empty field after the last delimiter is no number
     start, place = 0, 1
     while start < len(line):
         end = _cut(line, start, delimiters)

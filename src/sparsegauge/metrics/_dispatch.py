@@ -38,7 +38,7 @@ class Magnitudes(NamedTuple):
 
 
 def measure(signals: Signals, p: float, zero: float, sort: Callable[[], Magnitudes] | None = None) -> Array:
-    """Return S_p of every signal; `sort` gives the sorted magnitudes to whoever needs them."""
+    """Return S_p of every signal; `sort` returns the sorted magnitudes if they are needed."""
     out = np.empty(signals.rows)
     if signals.rows == 0:
         return out

@@ -125,7 +125,7 @@ class Accumulator:
         Parameters
         ----------
         block : array_like
-            As every metric takes it. All blocks have the same shape but for the dimension `axis`.
+            As every metric takes it. All blocks have the same shape except in the dimension `axis`.
         """
         if is_sparse(block) or is_masked(block):
             self._add_signals(as_signals(block, axis=self._axis, nan_policy=self._nan_policy))
@@ -159,7 +159,7 @@ class Accumulator:
         if self._shape is not None and shape != self._shape:
             raise InvalidInput(
                 f"the signals of this block have shape {shape}, and those before have {self._shape}; all blocks must "
-                "have the same shape but for the dimension along which the signals go on"
+                "have the same shape except in the dimension along which the signals continue"
             )
 
     def _collect(self, table: NDArray[Any]) -> list[Piece]:

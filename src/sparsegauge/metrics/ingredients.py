@@ -15,6 +15,7 @@ import numpy as np
 from .._arrays import Array, Indices
 from .._compiled import measure as kernels
 from .._compiled.even import MOMENT_BLOCK, MOMENT_ROOM
+from ..rounding import SMALLEST_RATIO
 from .double_double import Pair, of
 from .moment_sums import MomentSums, zeros_about
 from .pieces import Piece, scale_rows
@@ -23,7 +24,6 @@ from .statistics import Rows
 LOG_OF_SMALLEST_RATIO = -690.0  # that float64 holds
 CANCELLING_CHANGE = -0.5  # of a mean from 1: below it, the sum on a logarithmic scale is more accurate
 LARGEST_LOG = 600.0
-SMALLEST_RATIO = 1e-250  # of means in a common unit: a smaller one may have lost digits
 NEARLY_EQUAL = 1e-3  # spread of squares relative to their mean
 LOG_2 = math.log(2.0)
 

@@ -83,7 +83,7 @@ def _with_weights(call: Reduction, weights: Any) -> Reduction:
 
 
 def _weights_by_dimension(weights: Any, x: Any) -> Any:
-    """Return the weights of a DataArray in the shape of x: dimensions are told by their names, not by their order."""
+    """Return the weights of a DataArray in the shape of x: dimensions go by their names, not their order."""
     if not hasattr(weights, "dims"):
         return weights
     strangers = [name for name in weights.dims if name not in x.dims]
@@ -101,7 +101,7 @@ def _weights_by_dimension(weights: Any, x: Any) -> Any:
 
 
 def _weights_by_label(weights: Any, x: Any, axis: Any) -> Any:
-    """Return the weights of a Series or DataFrame in the order of x: they are told by their labels."""
+    """Return the weights of a Series or DataFrame in the order of x: they are matched by their labels."""
     if type(weights).__module__.partition(".")[0] != "pandas" or not hasattr(weights, "reindex"):
         return weights
     along = [x.index, *([x.columns] if x.ndim == 2 else [])]

@@ -13,9 +13,8 @@ from typing import NamedTuple
 import numpy as np
 
 from .._arrays import Array, Indices
+from ..rounding import NO_SPREAD
 from .double_double import Pair, difference, of
-
-NO_SPREAD = 1e-14  # relative to the moments it is the difference of: less is rounding
 
 
 class MomentSums(NamedTuple):

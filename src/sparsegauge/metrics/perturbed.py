@@ -25,12 +25,12 @@ from numpy.typing import NDArray
 
 from .._arrays import Array
 from ..errors import InvalidInput
+from ..rounding import EQUAL_TO_MEAN
 from .duals import Dual
 from .metric import COUNT, MAXIMUM
 from .statistics import Rows, TailPowers, Weights, power_less_one
 from .weight_tables import WeightTable
 
-SAME = 1e-9  # relative to a mean: what equals it
 LARGEST_LOGARITHM = 600.0  # beyond, a power may overflow
 
 
@@ -167,7 +167,7 @@ class PerturbedRows(Rows):
             above, count = self._above(mean.reshape(self._table.c.shape))
         else:
             excess = self._table.c / np.where(mean.value > 0.0, mean.value, 1.0)[:, None] - 1.0
-            higher = np.where(np.abs(excess) <= SAME, 0.5, excess > 0.0)
+            higher = np.where(np.abs(excess) <= EQUAL_TO_MEAN, 0.5, excess > 0.0)
             above, count = self._sum(higher * self._table.c), self._sum(higher)
         return 2.0 * (above - mean * count) / self.l1
 

@@ -46,7 +46,7 @@ class Ingredient(Protocol):
 class Piece:
     """The sums of one piece of several signals, in units of a power of two per signal.
 
-    `n`, the number of non-zeros, and `top` are nan where nobody needs them; then not all coefficients are zero.
+    `n`, the number of non-zeros, and `top` are nan where no metric needs them; then not all coefficients are zero.
     """
 
     sums: MomentSums

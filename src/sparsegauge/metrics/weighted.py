@@ -17,11 +17,11 @@ from numpy.typing import NDArray
 
 from .._arrays import Array
 from ..errors import InvalidInput
+from ..rounding import EQUAL_SHARES
 from .statistics import Rows, TailPowers, Weights, power_less_one
 
 LARGEST_RECURRENCE_ORDER = 128
 PAIRS_AT_ONCE = 1 << 20
-SAME_WEIGHT = 1.0 - 1e-12  # sums of weights that agree up to rounding
 
 
 class WeightedRow(NamedTuple):
@@ -182,7 +182,7 @@ class WeightedRows(Rows):
                 return 0.0
             reached = np.cumsum(w)
             before = reached - w
-            ends = np.searchsorted(reached, before + float(share) * reached[-1] * SAME_WEIGHT)
+            ends = np.searchsorted(reached, before + float(share) * reached[-1] * EQUAL_SHARES)
             fits = ends < len(c)
             return 1.0 - float((c[ends[fits]] - c[fits]).min() / (c[-1] - c[0]))
 

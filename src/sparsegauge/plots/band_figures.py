@@ -13,6 +13,7 @@ from matplotlib.colors import Normalize
 from matplotlib.figure import Figure
 from matplotlib.patches import Rectangle
 
+from ..rounding import LEAST_RANGE
 from ..vibration.bearings import BearingOrders
 from .sparsity import escape
 from .style import COLOURS, panels, to_file
@@ -93,7 +94,7 @@ def draw_map(figure: Figure, axes: Axes, found: BandMap, marked: Band) -> None:
     """Draw the map of frequency against band width, with one band marked."""
     levels = sorted({band.level for band in found.bands})
     defined = found.values[np.isfinite(found.values)]
-    scale = Normalize(float(defined.min()), float(max(defined.max(), defined.min() + 1e-12)))
+    scale = Normalize(float(defined.min()), float(max(defined.max(), defined.min() + LEAST_RANGE)))
     colours = ScalarMappable(scale, "viridis" if found.setting.sparser == "larger" else "viridis_r")
     for band, value in zip(found.bands, found.values, strict=True):
         colour = COLOUR_OF_UNMEASURED_BANDS if np.isnan(value) else colours.to_rgba(value)

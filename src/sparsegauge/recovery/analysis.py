@@ -11,7 +11,7 @@ variation is lowered by its dual (A. Beck and M. Teboulle, "Fast gradient-based 
 variation image denoising and deblurring problems", IEEE Transactions on Image Processing 18, 2009), with equal weights
 or with smaller ones where x jumps.
 
-Nothing has to be told about the noise: where none is told, what the answer does not explain is reported as noise.
+The noise need not be known: if it is not given, the part of y that the answer does not explain is reported as noise.
 """
 
 from __future__ import annotations

@@ -14,6 +14,7 @@ from .._arrays import Array
 from .noise_sizes import NoiseSizes, weigh_noise_sizes
 from .problem import Problem
 from .spike_slab import Estimate, Model, PosteriorMoments, State
+from .tolerances import LEAST_PROBABILITY, LEAST_SIGNIFICANT, NO_DIVISOR
 
 BLOCKS_IF_CLEAR = 20  # averaged over in all chains from the best states
 BLOCKS_IF_UNCLEAR = 80
@@ -185,9 +186,9 @@ def _conclude(problem: Problem, model: Model, total: PosteriorMoments, *, is_cle
     inclusion = np.clip(total.inclusion, 0.0, 1.0)
     x = np.where(inclusion < LEAST_INCLUSION, 0.0, total.x)
     # E (x_i - estimate)^2 given x_i != 0; the least is what sigma alone does to a coefficient of a column of length 1
-    share = np.maximum(inclusion, 1e-12)
+    share = np.maximum(inclusion, LEAST_PROBABILITY)
     square = np.maximum(total.square / share - 2 * x * total.x / share + x**2, 0.0)
-    lengths = np.maximum(np.linalg.norm(model.At, axis=1), 1e-300)
-    std = np.where(inclusion > 1e-9, np.sqrt(square), math.sqrt(total.noise) / lengths)
+    lengths = np.maximum(np.linalg.norm(model.At, axis=1), NO_DIVISOR)
+    std = np.where(inclusion > LEAST_SIGNIFICANT, np.sqrt(square), math.sqrt(total.noise) / lengths)
     noise = math.sqrt(total.noise) * model.scale
     return Estimate(problem.clipped(x * model.unit), std * model.unit, inclusion, noise, is_clear)

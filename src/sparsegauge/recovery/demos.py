@@ -29,7 +29,7 @@ WHITE = 255.0
 
 @dataclass(frozen=True)
 class Demonstration:
-    """A signal, and what least squares and what a sparse solver make of a few random sums of it."""
+    """A signal, and its estimates by least squares and by a sparse solver from a few random sums."""
 
     name: str
     truth: Array

@@ -127,7 +127,7 @@ def _planes(C: NDArray[Any], near: float) -> Iterator[tuple[Indices, Indices, In
 
 
 def _mixed(A: NDArray[Any], rows: int) -> NDArray[Any]:
-    """Return at most so many rows, random combinations of those of A: what depends on each other still does."""
+    """Return at most this many rows, random combinations of those of A: dependent columns stay dependent."""
     return A if len(A) <= rows else np.random.default_rng(1).standard_normal((rows, len(A))) @ A
 
 
@@ -251,7 +251,7 @@ def _lengths(rows: NDArray[Any]) -> Array:
 
 
 def can_reduce(B: NDArray[Any], largest: int = LARGEST_LATTICE) -> bool:
-    """Return whether the lattice of `whole_relation` has at most so many dimensions."""
+    """Return whether the lattice of `whole_relation` has at most this many dimensions."""
     rank, n = B.shape
     return bool(rank > 2 and n - rank + _equations(rank, n) <= largest)
 

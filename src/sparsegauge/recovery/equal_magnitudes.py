@@ -25,7 +25,7 @@ import numpy as np
 from .._arrays import Array
 from .._compiled import recover as kernels
 from .problem import Problem
-from .tolerances import EXACT
+from .tolerances import EXACT, NOT_ZERO, SAME_NEARLY_WHOLE
 
 BITS_PER_EQUATION = 40  # that rounding leaves intact
 BITS_PER_UNKNOWN = 3.5  # that distinguish the vector from all others
@@ -67,12 +67,12 @@ def as_whole(problem: Problem, x: Array) -> Array | None:
     A coincidence: of the (2 max|z| + 1)^N vectors with as small whole numbers, one fits M - 1 equations to 1e-9.
     """
     B, b = problem.reduced.B, problem.reduced.b
-    nonzero = np.abs(x) > 1e-6 * np.abs(x).max()
+    nonzero = np.abs(x) > NOT_ZERO * np.abs(x).max()
     if not nonzero.any():
         return None
     ratios = x / np.min(np.abs(x[nonzero]))
     z = np.rint(ratios)
-    if np.abs(ratios - z).max() > 1e-4:
+    if np.abs(ratios - z).max() > SAME_NEARLY_WHOLE:
         return None
     image = B @ z
     t = float(image @ b / (image @ image))

@@ -1,4 +1,4 @@
-"""SparseRecovery: the solvers behind scikit-learn's face."""
+"""SparseRecovery: the solvers with scikit-learn's interface."""
 
 from __future__ import annotations
 

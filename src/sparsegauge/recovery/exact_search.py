@@ -156,7 +156,7 @@ def searchable(problem: Problem) -> bool:
 
 
 def accepted(problem: Problem, x: NDArray[Any]) -> bool:
-    """Whether x solves the system as it came, within its bounds, and not by coincidence."""
+    """Whether x solves the original system, within its bounds, and not by coincidence."""
     if problem.residual(x) > EXACT * problem.scale + problem.misfit or is_coincidence(problem, x):
         return False
     return is_within_bounds(problem, x)

@@ -5,7 +5,7 @@
 t falls from step to step. Measurements that are held out choose the t at which the fall ends, and the denoiser where
 there are several; then all measurements are used, and the mean of the answers at the last t is taken.
 
-`NeighbourThresholds` denoises coefficients of which nothing is told: x max(1 - t/c, 0), with c halfway between the
+`NeighbourThresholds` denoises coefficients of which nothing is known: x max(1 - t/c, 0), with c halfway between the
 magnitude and the mean magnitude of the neighbours, which are learnt (`shrinkage.py`). Small coefficients beside large
 ones are lowered less than small ones alone, and these more. Where no neighbours are alike, c is the magnitude and all
 are lowered by t.

@@ -74,7 +74,7 @@ def check_joint_bounds(problem: Problem) -> None:
     if problem.system.matrix is None:
         raise InvalidInput(
             f"joint=True and groups= need A written out, and this operator of {problem.m} x {problem.n} is too large; "
-            "pass fewer columns, or recover each signal by itself"
+            "pass fewer columns, or recover each signal alone"
         )
 
 
@@ -108,7 +108,7 @@ def recover_jointly(
 
 
 def _recover_noisy(problem: Problem, Y: NDArray[Any], groups: Groups) -> JointEstimate:
-    """Return the estimate under noise of a told or unknown size."""
+    """Return the estimate under noise of a given or unknown size."""
     sigma = None if problem.estimate_noise else problem.sigma
     found = JointModel.of(problem.matrix(), Y, sigma, groups).estimate()
     X = found.X if problem.bounds is None else _within_bounds(problem, Y, found.support)

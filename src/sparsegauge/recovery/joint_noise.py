@@ -5,7 +5,7 @@ For the columns A_S of some groups, the covariance of a column of Y is C = tau A
 
     log p(Y | S) = -L/2 log det C - 1/2 tr Y^H C^-1 Y + constant,
 
-with tau, and sigma where it is not told, at its maximum. All sets of k groups are equally probable, and so are all k.
+with tau, and sigma where it is not known, at its maximum. All sets of k groups are equally probable, and so are all k.
 From several first guesses, the group whose entry or exit raises the evidence most is flipped until none does. With
 s = A_g^H C^-1 A_g and q = A_g^H C^-1 Y, entry (t = tau) and exit (t = -tau) change it by
 

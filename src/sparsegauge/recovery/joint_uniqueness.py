@@ -179,7 +179,7 @@ def chance_of_joint_fit(
 ) -> float:
     """Return a bound of the probability that the columns T explain Y by chance, as the module says.
 
-    Columns that come `together`, in groups of at least so many, leave fewer choices.
+    Columns in groups of at least `together` leave fewer choices.
     """
     B = problem.reduced.B
     X = X / np.abs(X).max(axis=0)

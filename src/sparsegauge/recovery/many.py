@@ -1,6 +1,6 @@
 """Many right-hand sides: A is prepared once, and the columns of Y go to threads, or to any executor, in chunks.
 
-A column's result is the same whether it is recovered alone or with others, and whoever does it, but for the rounding
+A column has the same result whether it is recovered alone or with others, and by any worker, except for the rounding
 errors of other processes' BLAS.
 """
 

@@ -46,7 +46,7 @@ from .result import Recovery
 from .scaled_operator import ScaledOperator
 from .shrinkage import Shrinkage
 from .status import Status
-from .tolerances import EXACT, FOUND_DEVIATION, NEGLIGIBLE_OF_OPERATOR, SOLVED
+from .tolerances import AIM_OF_LAST_STEP, EXACT, FOUND_DEVIATION, NEGLIGIBLE_OF_OPERATOR, SOLVED
 
 ITERATIONS = 200
 RISK_SAMPLE = 1 << 14  # coefficients on which the risk is compared
@@ -145,7 +145,7 @@ class _Run:
         return self.scaled.noise_of_variance(variance.likely, self.seen.measured)
 
     def _repeat_with_noise(self, sigma: float, path: NDArray[Any]) -> Iterator[Iterate]:
-        """Yield what is done where noise of this size is told, from the end of the path on if there is one."""
+        """Yield the steps with noise of this size, from the end of the path on if there is one."""
         problem = self.problem.with_sigma(sigma)
         told = _Run(problem, ScaledOperator(problem), self.options, self.shrinkage.jitter, self.solve_written_out)
         if self.misled:
@@ -345,6 +345,6 @@ class _Run:
 def _part(rest: NDArray[Any], gain: NDArray[Any], radius: float) -> float:
     """Return the least t in 0..1 with |rest - t gain| <= radius (a little within it); 1 where there is none."""
     a, b = np.vdot(gain, gain).real, np.vdot(gain, rest).real
-    c = np.vdot(rest, rest).real - (radius * (1 - 1e-6)) ** 2
+    c = np.vdot(rest, rest).real - (radius * AIM_OF_LAST_STEP) ** 2
     root = b * b - a * c
     return min(c / (b + math.sqrt(root)), 1.0) if root >= 0 and b > 0 else 1.0

@@ -1,4 +1,4 @@
-r"""How large the noise may be: its posterior distribution, by expectation propagation under one size after the other.
+r"""The posterior distribution of the size of the noise, by expectation propagation under one size after the other.
 
 Where y is so noisy that a few large coefficients explain it nearly as well as many small ones with less noise, the
 single support of the highest evidence says little of the noise: it takes weak coefficients for noise. Here all supports
@@ -64,7 +64,7 @@ class NoiseSizes:
         return np.asarray(weights / weights.sum())
 
     def quantiles(self, count: int) -> list[tuple[float, Array]]:
-        """Return so many sigma^2 of equal probability, each with the mean of x that was found under it."""
+        """Return this many sigma^2 of equal probability, each with the mean of x that was found under it."""
         shares, upto = (np.arange(count) + 0.5) / count, np.cumsum(self.weights)
         rows = np.minimum(np.searchsorted(upto, shares), len(upto) - 1)
         logs = np.interp(shares, upto - 0.5 * self.weights, np.log(self.variances))
@@ -95,7 +95,7 @@ class NoiseSizes:
 
 
 def weigh_noise_sizes(problem: Problem) -> NoiseSizes | None:
-    """Return the sizes of the noise with their evidence, or None where rounding spoils it; A is written out."""
+    """Return the sizes of the noise with their evidence, or None if rounding errors dominate it; A is written out."""
     scaled = in_units(_with_noise(problem))
     run = EP(em_rate=EM_RATE, density=FIRST_DENSITY).start(scaled, "bernoulli-gauss", np.zeros(problem.n))
     count = math.ceil(math.log(SMALLEST_NOISE / LARGEST_NOISE, NOISE_RATIO)) + 1

@@ -38,9 +38,9 @@ def is_covered_by_model(problem: Problem) -> bool:
 
 
 def answer_to_noise(problem: Problem, guesses: Sequence[NDArray[Any]], rng: np.random.Generator) -> Iterate:
-    """Return the answer to noise that is told or estimated, from guesses at x; A is written out.
+    """Return the answer where y has noise, known or estimated, from guesses at x; A is written out.
 
-    Where the noise is not told, an exact solution near a guess is looked for first.
+    If the noise is not known, an exact solution near a guess is looked for first.
     """
     if problem.noise == 0 and searchable(problem):
         for guess in guesses:

@@ -1,8 +1,8 @@
-r"""How large the noise in y is, where A is an operator and nobody has told.
+r"""Estimate the size of the noise in y, where A is an operator and the noise is not given.
 
 Message passing sees r = x + white noise of variance v. The residual of its x says how large the errors of x and the
 noise in y are together, and so leaves a range for v: from `low`, where y is exact, to `high`, where all of it is noise
-in y. Where in between v lies is told by the distribution of r. With x from a scale mixture of normal distributions,
+in y. The distribution of r shows where in between v lies. With x from a scale mixture of normal distributions,
 
     r ~ sum_k pi_k N(0, v + s_k),    s_0 = 0 < s_1 < s_2 < ...,
 
@@ -12,7 +12,7 @@ coefficients that tend to be together, as those of pictures do, say where these 
 y is noisy if nearly all that is left of it may be noise: to call small coefficients noise costs less than to call
 noise coefficients.
 
-Measurements that no x explains tell the noise by themselves: `noise_outside_range`.
+Measurements that no x explains show the noise directly: `noise_outside_range`.
 """
 
 from __future__ import annotations
@@ -27,6 +27,7 @@ from .._arrays import Array
 from .problem import Problem
 from .projection import nearest_matrix_free
 from .shrinkage import neighbours
+from .tolerances import HISTOGRAM_MARGIN
 
 LIKELY_DROP = 1.0  # of the log-likelihood below its maximum
 PLAUSIBLE_DROP = 3.0  # the same, for what cannot be refuted
@@ -77,7 +78,7 @@ def _histogram(r: NDArray[Any], unit: float) -> tuple[Array, Array]:
     """Return how many magnitudes of r there are in each bin that is not empty, and the mean square in the bin."""
     squares = np.abs(r) ** 2
     magnitudes = np.sqrt(squares / unit)
-    end = max(2 * FINE_END, float(magnitudes.max()) * (1 + 1e-9))
+    end = max(2 * FINE_END, float(magnitudes.max()) * (1 + HISTOGRAM_MARGIN))
     fine = np.linspace(0, FINE_END, FINE_BINS, endpoint=False)
     edges = np.concatenate([fine, np.geomspace(FINE_END, end, COARSE_BINS)])
     counts = np.histogram(magnitudes, edges)[0]

@@ -76,7 +76,7 @@ def are_too_many(problem: Problem, support: Indices) -> bool:
 
 
 def is_doubtful(m: int, count: int, visible: float) -> bool:
-    """Return whether an exact fit on so many columns may be a coincidence.
+    """Return whether an exact fit on this many columns may be a coincidence.
 
     Fewer columns leave at least `visible` of y, and so a higher score (`explanation.py`) unless that is very small.
     """

@@ -59,7 +59,7 @@ LIKELY_SIDE_SHARE = 0.5  # of the runs of expectation propagation: one sign is t
 class Portfolio(Solver):
     """The default: reweighting by GDS in six variants, a lattice, expectation propagation, and restarts.
 
-    Exact sparse solutions are searched for around every iterate. Where none is found and the noise is not told, y is
+    Exact sparse solutions are searched for around every iterate. If none is found and the noise is not given, y is
     taken as noisy, and x and the noise are estimated together. The callback sees every iterate of every member.
 
     Parameters
@@ -230,7 +230,7 @@ class Portfolio(Solver):
 
     @staticmethod
     def _estimate_by_messages(problem: Problem) -> Candidate:
-        """Return where message passing with noise of a given size comes nearest to x, as it estimates by itself."""
+        """Return where message passing with noise of a given size is nearest to x by its own estimate."""
         steps, best = MOST_PASSING_WORK / (problem.m * problem.n), None
         for estimate in MessagePassing().runs(problem):
             best = estimate if best is None or estimate.error < best.error else best
@@ -306,7 +306,7 @@ def _one_sided(problem: Problem) -> Problem:
 
 
 def _with_first_sigma(problem: Problem, climbs: Climbs | None) -> Problem:
-    """Return the problem with noise of the size that was told, or else of the best size known so far."""
+    """Return the problem with noise of the given size, or else of the best size known so far."""
     if problem.noise > 0:
         return problem
     spare = max(problem.m - problem.reduced.rank, 1)

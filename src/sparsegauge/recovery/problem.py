@@ -14,7 +14,7 @@ from .._arrays import Array
 from .._arrays.equations import as_bounds, as_noise, as_start, as_vector, noise_norm
 from ..errors import InvalidInput
 from .system import LARGE, Reduced, System, scale_by_power, unsafe_exponent
-from .tolerances import EXACT, EXPLAINED
+from .tolerances import EXACT, EXPLAINED, MISFIT_SLACK
 
 
 @dataclass(frozen=True)
@@ -83,7 +83,7 @@ class Problem:
 
     @functools.cached_property
     def reduced(self) -> Reduced:
-        """The singular value decomposition of A, computed once per problem, without what rounding spoils.
+        """The singular value decomposition of A, computed once per problem, without parts that are rounding errors.
 
         Rows of very different lengths are scaled to length 1 first if y is exact: then short rows count as much as
         long ones.
@@ -172,7 +172,7 @@ class Problem:
 
     @property
     def sigma(self) -> float:
-        """The standard deviation of the noise in one measurement, as told."""
+        """The standard deviation of the noise in one measurement, as given."""
         return self.noise / self.noise_factor
 
     def with_sigma(self, sigma: float) -> Problem:
@@ -187,7 +187,7 @@ class Problem:
 
     def tolerance(self) -> float:
         """Return the largest residual of a solution: the noise, or what rounding and least squares leave."""
-        return max(self.noise, EXACT * self.scale, self.misfit * (1 + 1e-6))
+        return max(self.noise, EXACT * self.scale, self.misfit * MISFIT_SLACK)
 
     @property
     def explained_below(self) -> float:

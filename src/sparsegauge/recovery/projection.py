@@ -13,12 +13,11 @@ from numpy.typing import NDArray
 from .._arrays import Array, Indices
 from .problem import Problem
 from .system import Reduced, scale_by_power
-from .tolerances import EXACT, LEAST_DAMP, SOLVED
+from .tolerances import AIM_WITHIN_NOISE, BOUNDED_TOLERANCE, EXACT, LAST_BRACKET, LEAST_DAMP, SOLVED
 
 Bounds = tuple[Array, Array]
 Search = Generator[NDArray[Any], None, NDArray[Any]]  # yields trial solutions, returns the best
 
-AIM_WITHIN_NOISE = 1 - 1e-9  # share of the noise bound, so that rounding leaves the result within it
 LEAST_RESIDUAL_ON_SPHERE = 0.9999  # share of the noise bound: a closer one would cost further solves
 EPS = float(np.finfo(float).eps)
 
@@ -175,7 +174,7 @@ def bounded_least_squares(A: Array, y: Array, bounds: Bounds) -> Array:
     if free.any():
         rest = y - A[:, ~free] @ low[~free]
         x[free] = lsq_linear(
-            A[:, free], rest, (low[free], high[free]), method="bvls", tol=1e-14, max_iter=10 * len(x)
+            A[:, free], rest, (low[free], high[free]), method="bvls", tol=BOUNDED_TOLERANCE, max_iter=10 * len(x)
         ).x
     return np.clip(x, low, high)
 
@@ -223,7 +222,7 @@ def within_noise(problem: Problem, solve: Callable[[float], NDArray[Any]], start
         yield best
         best = solve(low)
     high, outside, latest = math.inf, math.inf, best
-    while inside < LEAST_RESIDUAL_ON_SPHERE * radius and high > low * (1 + 1e-9):
+    while inside < LEAST_RESIDUAL_ON_SPHERE * radius and high > low * (1 + LAST_BRACKET):
         yield latest
         middle = _between(low, high, inside, outside, radius)
         latest = solve(middle)

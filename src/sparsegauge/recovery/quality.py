@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .._arrays import Indices
+from .tolerances import NOT_ZERO
 
 
 def mse(x: NDArray[Any], truth: NDArray[Any]) -> float:
@@ -34,7 +35,7 @@ def psnr(x: NDArray[Any], truth: NDArray[Any], *, peak: float | None = None) -> 
     return math.inf if error == 0 else 10 * math.log10(top**2 / error)
 
 
-def support(x: NDArray[Any], *, threshold: float = 1e-6) -> Indices:
+def support(x: NDArray[Any], *, threshold: float = NOT_ZERO) -> Indices:
     """Return where |x| exceeds `threshold` times its maximum."""
     c = np.abs(np.asarray(x))
     return np.flatnonzero(c > threshold * c.max())

@@ -67,7 +67,7 @@ class Recovery:
     residual : float
         |A x - y|.
     noise : float
-        The standard deviation of the noise in one measurement: as told, as estimated, or 0.
+        The standard deviation of the noise in one measurement: as given, as estimated, or 0.
     std : ndarray or None
         With noise, the standard error of each coefficient if it is not zero; None where the solver does not know it.
     inclusion : ndarray or None

@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from .._arrays import Array
 from .problem import Problem
+from .tolerances import ISOTROPIC, LEAST_COLUMN_NORM, NO_DIVISOR
 
 PROBES_IF_EVEN = 8  # random vectors for the norms of the columns
 PROBES_IF_UNEVEN = 128
@@ -77,7 +78,7 @@ class ScaledOperator:
                 freedom = PROBES_IF_EVEN * (2 if np.iscomplexobj(part) else 1)
                 if np.var(squares) < 1.5 * 2 / freedom * np.mean(squares) ** 2:
                     return np.ones(len(squares))
-        return np.asarray(np.maximum(np.sqrt(squares / np.mean(squares)), 1e-6))
+        return np.asarray(np.maximum(np.sqrt(squares / np.mean(squares)), LEAST_COLUMN_NORM))
 
     def _largest(self) -> float:
         """Return |A|^2 by power iteration."""
@@ -95,7 +96,7 @@ class ScaledOperator:
         u = self._measurement()
         v = self.forward(self.adjoint(u))
         self.mean = float(np.vdot(u, v).real / np.vdot(u, u).real)
-        return bool(np.linalg.norm(v - self.mean * u) < 1e-6 * np.linalg.norm(v))
+        return bool(np.linalg.norm(v - self.mean * u) < ISOTROPIC * np.linalg.norm(v))
 
     def solve(self, residual: NDArray[Any], tolerance: float = 1e-3, most: int = 200) -> NDArray[Any]:
         """Return G residual by conjugate gradients in the space of the measurements."""
@@ -139,7 +140,7 @@ class ScaledOperator:
 
     def damp(self, error: float) -> None:
         """Set the ridge that is best for errors of this mean square: sigma^2 / error."""
-        wanted = max(RELATIVE_RIDGE * self.mean, self.sigma**2 / max(error, 1e-300))
+        wanted = max(RELATIVE_RIDGE * self.mean, self.sigma**2 / max(error, NO_DIVISOR))
         if not self.isotropic and not 1 / 5 < wanted / self.ridge < 5:
             self.ridge = min(wanted, self.size)
             self._probe()

@@ -18,6 +18,7 @@ from .._arrays import Array
 from .._compiled.thresholds import SLOPE_NODES, SLOPE_ROOM
 from .._compiled.wells import PENALTY
 from .descent import WellOptions
+from .tolerances import NO_DIVISOR
 
 LAGS = 16
 DEVIATIONS_BEYOND_CHANCE = 8.0  # of a correlation
@@ -184,4 +185,4 @@ def neighbours(a: Array) -> tuple[Array, bool]:
         total[:-lag] += h * a[lag:]
         weight[lag:] += h
         weight[:-lag] += h
-    return np.where(weight > 0, total / np.maximum(weight, 1e-300), a), True
+    return np.where(weight > 0, total / np.maximum(weight, NO_DIVISOR), a), True

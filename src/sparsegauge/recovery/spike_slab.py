@@ -27,8 +27,9 @@ from numpy.typing import NDArray
 from .._arrays import Array, Indices
 from .._compiled import recover as kernels
 from .problem import Problem
-from .tolerances import LEAST_NOISE, THINNEST_SLAB
+from .tolerances import LEAST_NOISE, NO_DIVISOR, THINNEST_SLAB
 
+VARIANCE_RATIOS = np.geomspace(1e-8, 1e4, 25)  # of sigma^2 and tau, that are tried for a dense x
 FIRST_NOISE = 0.3  # norm of the noise in units of |y| at which sampling and the search for its size start
 MOST_NONZEROS_PER_MEASUREMENT = 0.7
 MOST_CLIMBS = 12  # rounds of climbing and learning
@@ -152,7 +153,7 @@ class Model:
         m = len(self.y)
         squares, U = np.linalg.eigh(self.At.T @ self.At)
         y, along = U.T @ self.y, U.T @ self.At.sum(axis=0)
-        ratios = np.geomspace(1e-8, 1e4, 25)[:, None]  # sigma^2 / tau, one per row
+        ratios = VARIANCE_RATIOS[:, None]
         variance = np.maximum(squares, 0.0) + ratios * squares[-1] / m
         mean = (y / variance) @ along / np.maximum((along / variance) @ along, np.finfo(float).tiny)
         rest = y - mean[:, None] * along
@@ -224,11 +225,11 @@ class Model:
             square = (float(np.sum((x + spread) ** 2)) + float(np.mean(x**2))) / rng.chisquare(k + 1)
         noise = self._learn_noise(state, members, rng) if self.noise is None else self.noise
         if not alike:
-            slabs = np.array([[1.0, 0.0, max(square, 1e-300)]])
+            slabs = np.array([[1.0, 0.0, max(square, NO_DIVISOR)]])
             return replace(state, rho=rho, slabs=slabs, noise=noise, z=np.sign(state.z))
         level = float(np.mean(np.abs(x))) if k else 1.0
         thickness = max(float(np.mean(x**2 + state.variance[members])) - level**2 if k else 1.0, 0.0)
-        thickness = max(thickness, THINNEST_SLAB * max(level**2, 1e-300))
+        thickness = max(thickness, THINNEST_SLAB * max(level**2, NO_DIVISOR))
         z = np.zeros(n, np.int64)
         z[members] = 1 if len(self.signs) == 1 else np.where(x > 0, 1, 2)
         slabs = np.array([[1 / len(self.signs), sign * level, thickness] for sign in self.signs])
@@ -272,11 +273,11 @@ class Model:
         return self._climb_from_each_noise(wanderer.x, alike=alike)
 
     def affordable(self, blocks: int) -> int:
-        """Return so many blocks, or as many as a system of this size can afford."""
+        """Return this number of blocks, or as many as a system of this size can afford."""
         return min(blocks, max(int(MOST_SET_UP_WORK / (2 * self.At.size * len(self.y))), FEWEST_BLOCKS))
 
     def average(self, first: State, rng: np.random.Generator, blocks: int) -> PosteriorMoments:
-        """Return the moments of x given y over the z near `first`, or those of `first` if rounding spoils them."""
+        """Return the moments of x given y over the z near `first`, or those of `first` if rounding dominates."""
         alike, state, kept = first.is_alike, first, []
         blocks = self.affordable(blocks)
         burn_in = max(math.ceil(BURN_IN_SHARE * blocks), 1)
@@ -298,7 +299,7 @@ class Model:
     def _sample(
         self, state: State, rng: np.random.Generator, sweeps: int, rounds: int
     ) -> tuple[State, PosteriorMoments]:
-        """Return the state after so many sweeps, and the moments over them; one of so many rounds."""
+        """Return the state after this many sweeps, and the moments over them; one of several rounds."""
         n, z = len(state.z), state.z.copy()
         x, variance, average, square, inclusion = np.empty((5, n))
         flips = int(MOST_SWEEP_WORK / (2 * self.At.size * rounds))

@@ -20,7 +20,7 @@ SAFE_EXPONENT = 300  # powers of two beyond which products of entries may over- 
 
 
 class Factors:
-    """The singular value decomposition of a matrix, without what rounding spoils; `notes` depend on B alone."""
+    """The singular value decomposition of a matrix, without rounding errors; `notes` depend on B alone."""
 
     def __init__(self, A: NDArray[Any]) -> None:
         self.U, s, Vh = np.linalg.svd(A, full_matrices=False)

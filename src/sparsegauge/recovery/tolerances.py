@@ -20,9 +20,12 @@ HIDDEN = 1e-6  # error of x up to which it still counts as the same x in a certi
 SAME_MAGNITUDE = 1e-9  # relative difference of magnitudes that are one
 SAME_RATIO = 1e-9  # relative difference of a ratio of magnitudes and a fraction of small whole numbers
 ROUNDING_OF_DATA = 1e-12  # magnitudes that are zero, and rows that are equal, up to the rounding of their computation
+LEAST_SIGNIFICANT = 1e-9  # of a probability: a coefficient with a lower one has no error bar of its own
 AT_BOUND = 1e-9  # how far outside its bounds rounding may leave x
 ROUNDING_OF_CLIP = 1e-13  # a clip at the bounds that moves x by less changes nothing
 UNCHANGED = 1e-9  # relative change of an iterate that counts as none
+
+SAME_NEARLY_WHOLE = 1e-4  # of the smallest: a magnitude this near to a multiple of it is one, before the fit is tried
 
 # Columns, rows and matrices
 SMALLEST_SINGULAR_VALUE = 1e-8  # in units of the largest: below it, rounding errors in y spoil what an equation says
@@ -49,7 +52,26 @@ FOUND_VARIANCE = 1e-10  # of the error, in units of the signal's: message passin
 LEAST_PASSED_VARIANCE = 1e-20  # of the error, in the same units: rounding of x leaves no less
 LEAST_SHRINKAGE = 1e-12  # posterior variance in units of the one before: less would divide by rounding errors
 
+# Bounds of the noise, and residuals near them
+AIM_WITHIN_NOISE = 1 - 1e-9  # share of a bound at which projections aim, so that rounding leaves the result within it
+AIM_OF_LAST_STEP = 1 - 1e-6  # the same for the last step of an operator, whose products round more
+MISFIT_SLACK = 1 + 1e-6  # by which an answer may exceed what no x can explain
+RESIDUAL_SLACK = 1 + 1e-6  # by which a solver may exceed the residual that a trade-off allows
+LEAST_RESIDUAL = 1e-6  # in units of |y|: residuals of a trade-off below it are all the same
+LAST_BRACKET = 1e-9  # relative width at which a search for the damping ends
+HISTOGRAM_MARGIN = 1e-9  # by which the last bin exceeds the largest magnitude, so that it holds it
+
+# Divisors: in place of zero, where the quotient is not used
+NO_DIVISOR = 1e-300
+LEAST_PROBABILITY = 1e-12
+
 # Linear solves
+DESCENT_TOLERANCE = 1e-9  # of coordinate descent within bounds, in units of |y|
+PROGRAM_TOLERANCE = 1e-10  # of linear programs and of the Lasso's duality gap, as HiGHS and scikit-learn define them
+BOUNDED_TOLERANCE = 1e-14  # of SciPy's bounded least squares: to rounding
+FIRST_ACCURACY = 1e-6  # relative residual of conjugate gradients in the first rounds of IRLS
+LEAST_COLUMN_NORM = 1e-6  # in units of the root mean square: columns that are shorter are not scaled further
+ISOTROPIC = 1e-6  # relative error of A A^H v and a multiple of v
 SOLVED = 1e-13  # relative residual of conjugate gradients and LSMR where the point itself depends on it
 FOUND_DEVIATION = 1e-7  # tau of message passing in units of the rms of x: the signal is found
 LEAST_DAMP = 1e-12  # in units of the first damping: a line search gives up here

@@ -8,7 +8,7 @@ k non-zeros and |A x - y| = r, the noise is of the variance r^2 / (M - k), and t
     (M - k) log(s^2 / (|y|^2 / M)) + k log(M) / 2,    s^2 = r^2 / (M - k)
 
 is the knee. That is the Bayesian information criterion (G. Schwarz, "Estimating the dimension of a model", Annals of
-Statistics 6(2), 1978) but for two things: its likelihood counts the M - k directions that k non-zeros leave free, for
+Statistics 6(2), 1978) with two differences: its likelihood counts the M - k directions that k non-zeros leave free, for
 else it falls for exact fits, and its penalty is half as large, which found the noise more often. It takes a solver
 whose solutions have few non-zeros; those of basis pursuit are too small, and their knee comes too late.
 """
@@ -30,10 +30,9 @@ from .driver import Callback
 from .problem import Problem
 from .reweighted import GDSReweighted
 from .solver import Solver
-from .tolerances import EXACT, NOT_ZERO
+from .tolerances import EXACT, LEAST_RESIDUAL, NOT_ZERO, RESIDUAL_SLACK
 
 LEAST = Parameter("least", 1e-3, low=0, high=1)
-RESIDUAL_SLACK = 1 + 1e-6  # by which a solver may exceed the residual that is allowed
 LEAST_SPARE_MEASUREMENTS = 3  # beyond the non-zeros: fewer do not determine the noise
 
 
@@ -161,7 +160,7 @@ class _Search:
         problem = replace(self.problem, noise=level)
         x = problem.clipped(self.solver.solve(problem, np.random.default_rng(self.seed)).x)
         residual = problem.residual(x)
-        if residual > max(problem.tolerance() * RESIDUAL_SLACK, 1e-6 * problem.scale, 2 * self.least):
+        if residual > max(problem.tolerance() * RESIDUAL_SLACK, LEAST_RESIDUAL * problem.scale, 2 * self.least):
             if problem.bounds is not None:  # no x within them need come as near to y as that
                 return
             raise InvalidInput(

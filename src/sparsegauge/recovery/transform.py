@@ -1,4 +1,4 @@
-"""`recover(..., transform=...)`: signals that are sparse in a basis, or piecewise constant, and not by themselves.
+"""`recover(..., transform=...)`: signals that are not sparse themselves, but in a basis, or piecewise constant.
 
 With an orthonormal transform W the coefficients c = W x are sparse, so that x = W^H c, and A W^H is the matrix to
 recover them from. A piecewise constant x has few jumps d_j = x_(j+1) - x_j: x = x_1 + cumulative sums of d. The
@@ -93,7 +93,7 @@ def basis_of(transform: Any, A: Any, system: System) -> Basis | Analysis:
 
 
 def _shape(shape: Any, n: int) -> tuple[int, ...]:
-    """Return the shape of the signal: as told, or of an operator's model, or one-dimensional."""
+    """Return the shape of the signal: as given, or of an operator's model, or one-dimensional."""
     try:
         told = (n,) if shape is None else tuple(int(length) for length in np.atleast_1d(shape))
     except (TypeError, ValueError) as error:

@@ -23,7 +23,7 @@ Floating-point numbers weaken "is x0" to "is within 1e-6 of its largest coeffici
   that tries f sets of further columns finds one with such a residual by chance with a probability of at most about
   f c (r_k / r_j)^(rank - k), where c (r / R)^(n - m) bounds the part of a sphere in n dimensions that is near a
   subspace of m. f is C(N - j, k - j) for each of 10^4 searches, but no more than 10^10 in all. `chance` is the largest
-  of these over all j, and at most 1e-6. It also refuses what fits the noise of a y that nobody called noisy.
+  of these over all j, and at most 1e-6. It also refuses a fit of the noise in a y that was passed as exact.
 - Dependence. A special x0 (of equal magnitudes, say) with a special A is covered by neither theorem: if a column is the
   sum of others, a single coefficient there explains ones on all of these. So it is refused where columns are found that
   depend on each other, as far as `dependence.py` searches, and where A looks discrete or structured, unless the

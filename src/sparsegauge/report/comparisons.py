@@ -40,7 +40,7 @@ class Attempt:
 
 @dataclass(frozen=True)
 class Comparison:
-    """One signal, and what several solvers make of the same sums of it."""
+    """One signal, and what several solvers recover from the same sums of it."""
 
     name: str
     title: str

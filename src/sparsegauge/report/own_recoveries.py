@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from dataclasses import replace
 
 import numpy as np
 
@@ -47,53 +48,43 @@ def _piece(signal: MeasuredSignal) -> Comparison:
     transform = np.column_stack([REPRESENTATIONS[label](unit) for unit in np.eye(len(truth))])
     sums = random_sums(truth, SUMS_PER_SAMPLE, transform, SEED)
     found = sums.recover(GDSReweighted(assume_generic=True))  # normal sums are generic
-    values = {MINIMUM_NORM: sums.least_norm(), OURS: found.x}
-    reasons = {MINIMUM_NORM: "the smallest signal that explains the sums", OURS: found.certificate_reason}
-
-    def errors(x: Array) -> dict[str, str]:
-        return {
-            "relative error": f"{100 * relative_error(x, truth):.1f} % error",
-            "signal to noise": f"{snr(x, truth):.1f} dB",
-        }
-
-    return Comparison(
-        name=f"own-{signal.name}",
-        title=signal.name,
-        account=f"samples {first:,} to {first + len(truth):,} from {len(sums.y)} sums, in {WORDS[label]}",
-        verdict=_judge(relative_error(values[OURS], truth)),
-        truth=truth,
-        attempts=tuple(
-            Attempt(solver, x, errors(x), solver == OURS and found.certified, reasons[solver])
-            for solver, x in values.items()
-        ),
-    )
+    account = f"samples {first:,} to {first + len(truth):,} from {len(sums.y)} sums, in {WORDS[label]}"
+    least = Attempt(MINIMUM_NORM, sums.least_norm(), {}, False, "the smallest signal that explains the sums")
+    ours = Attempt(OURS, found.x, {}, found.certified, found.certificate_reason)
+    return _compare(signal, account, truth, (least, ours))
 
 
 def _picture(signal: MeasuredSignal) -> Comparison:
     rows, columns = (slice((side - cut) // 2, (side + cut) // 2) for side, cut in _middle(signal.values.shape))
     truth = signal.values[rows, columns]
     shown = recover_picture(signal.name, truth, SUMS_PER_SAMPLE, SEED)
-    peak = float(np.ptp(truth)) or 1.0
+    size = f"{truth.shape[0]} × {truth.shape[1]} pixels"
+    account = f"the middle {size} from {shown.measurements:,} sums, in wavelets (db4) at all shifts"
+    least = Attempt(MINIMUM_NORM, shown.least_norm, {}, False, "the smallest picture that fits")
+    return _compare(
+        signal, account, truth, (least, Attempt(DEFAULT, shown.recovered, {}, shown.recovery.certified, ""))
+    )
 
-    def errors(x: Array) -> dict[str, str]:
-        return {
-            "relative error": f"{100 * relative_error(x, truth):.1f} % error",
-            "peak signal to noise": f"{psnr(x, truth, peak=peak):.1f} dB (peak)",
-        }
 
+def _compare(signal: MeasuredSignal, account: str, truth: Array, attempts: Sequence[Attempt]) -> Comparison:
+    """Add the errors of the attempts, and a verdict on the last of them."""
     return Comparison(
         name=f"own-{signal.name}",
         title=signal.name,
-        account=f"the middle {truth.shape[0]} × {truth.shape[1]} pixels from {shown.measurements:,} sums, in "
-        "wavelets (db4) at all shifts",
-        verdict=_judge(relative_error(shown.recovered, truth)),
+        account=account,
+        verdict=_judge(relative_error(attempts[-1].values, truth)),
         truth=truth,
-        attempts=(
-            Attempt(MINIMUM_NORM, shown.least_norm, errors(shown.least_norm), False, "the smallest picture that fits"),
-            Attempt(DEFAULT, shown.recovered, errors(shown.recovered), shown.recovery.certified, ""),
-        ),
+        attempts=tuple(replace(attempt, errors=_errors(attempt.values, truth)) for attempt in attempts),
         is_detail=False,
     )
+
+
+def _errors(x: Array, truth: Array) -> dict[str, str]:
+    relative = {"relative error": f"{100 * relative_error(x, truth):.1f} % error"}
+    if truth.ndim == 1:
+        return relative | {"signal to noise": f"{snr(x, truth):.1f} dB"}
+    peak = float(np.ptp(truth)) or 1.0
+    return relative | {"peak signal to noise": f"{psnr(x, truth, peak=peak):.1f} dB (peak)"}
 
 
 def _judge(error: float) -> str:
@@ -108,7 +99,7 @@ def _middle(shape: tuple[int, ...]) -> list[tuple[int, int]]:
 
 
 def busiest_piece(values: Array, longest: int) -> tuple[Array, int]:
-    """Return the piece of at most so many samples with the most energy about its mean, and where it begins."""
+    """Return the piece up to this length with the most energy about its mean, and where it begins."""
     length = min(longest, values.size)
     starts = range(0, values.size - length + 1, max(length // 2, 1))
     best = max(starts, key=lambda first: float(np.var(values[first : first + length])))

@@ -89,7 +89,7 @@ def _read_file(path: str, name: str, rate: float | None, key: str | None, note: 
 
 
 def _share_room(files: Sequence[list[OwnSignal]]) -> list[OwnSignal]:
-    """Return as many signals as the page has room for, the same number from every file that has so many."""
+    """Return as many signals as the page has room for, shared equally among the files."""
     taken = [0] * len(files)
     while sum(taken) < MOST_SIGNALS_PER_PAGE:
         open_files = [k for k, signals in enumerate(files) if taken[k] < len(signals)]

@@ -17,6 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .._arrays import Array
+from ..rounding import WHOLE
 from ..study.axes import label_axis
 from ..study.choice import RECOVERED_SUCCESS_RATE, Choices, choose_orders
 from ..study.summary import Summary
@@ -71,7 +72,7 @@ class OrderChoice:
 class StudyView:
     """Arrays with the axes (panel, slider, ..., measurements, orders), and what they are of.
 
-    The arrays of `choices` have no axis of orders, but for `near`.
+    The arrays of `choices` have no axis of orders, except `near`.
     """
 
     title: str
@@ -126,7 +127,7 @@ class StudyView:
     def ticks(self) -> list[tuple[str, float]]:
         """Return powers of ten on the scale of colours, and how far along each is, in per cent."""
         low, high = (math.log10(end) for end in self.range)
-        powers = range(math.ceil(low - 1e-9), math.floor(high + 1e-9) + 1)
+        powers = range(math.ceil(low - WHOLE), math.floor(high + WHOLE) + 1)
         return [(_power(k), 100 * (k - low) / (high - low)) for k in powers]
 
     def columns(self) -> list[int]:
@@ -209,7 +210,7 @@ def view_study(summary: Summary, *, title: str, notes: Sequence[str] = ()) -> St
     summary : Summary
         Of a store, or one that ships with the package.
     title : str
-        What the reader is told that it is.
+        What readers see as its name.
     notes : sequence of str
         What is wrong with it: unfinished, damaged.
     """

@@ -25,7 +25,7 @@ _TIMES = re.compile(r"(?<=[\dpk]) x (?=\d)")  # [3 x 20, 12]
 
 
 def typeset(text: str) -> Markup:
-    """Set escaped text with S_p, c_i, 0_{N-1}, c^p, <= and the like as formulas are set."""
+    """Set S_p, c_i, 0_{N-1}, c^p, <= and similar parts of an escaped text as formulas."""
     html = str(escape(text))
     for plain, sign in SIGNS.items():
         html = html.replace(plain, sign)

@@ -11,6 +11,7 @@ import numpy as np
 
 from .._arrays import check_count, check_number
 from ..errors import InvalidInput
+from ..rounding import WHOLE
 
 _SHARE = re.compile(r"\s*(\d+(?:\.\d*)?|\.\d+)\s*%\s*")
 
@@ -88,7 +89,7 @@ def _steps(key: str, values: Mapping[str, Any]) -> list[Any]:
     if not (math.isfinite(start) and math.isfinite(stop) and 0 < step < math.inf and stop >= start):
         raise InvalidInput(f"{key}: a range goes up in finite steps above 0, got {dict(values)}")
     count = round((stop - start) / step)
-    if abs(start + count * step - stop) > 1e-9 * max(abs(stop), step):
+    if abs(start + count * step - stop) > WHOLE * max(abs(stop), step):
         raise InvalidInput(f"{key}: whole steps of {step:g} from {start:g} do not end at {stop:g}")
     if all(isinstance(value, int) for value in values.values()):
         return list(range(int(start), int(stop) + 1, int(step)))

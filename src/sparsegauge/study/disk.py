@@ -31,7 +31,7 @@ if hasattr(os, "register_at_fork"):
 
 
 class Lock:
-    """``with Lock(directory)``: held by this process, or an error that says who has it."""
+    """``with Lock(directory)``: held by this process, or an error that names the process that holds it."""
 
     def __init__(self, directory: Path) -> None:
         self.directory = directory

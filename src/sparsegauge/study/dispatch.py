@@ -31,6 +31,7 @@ from .units import Numbers
 MOST_BATCHES_IN_FLIGHT = 128  # for clusters, and executors that do not state the number of their workers
 BATCH_SECONDS = 0.2  # a longer cell travels alone
 MOST_CELLS_PER_BATCH = 1000
+LEAST_SECONDS_PER_CELL = 1e-6  # so that a pace of zero divides nothing
 BATCHES_PER_WORKER = 4  # at least, of what is left, so that all workers end at about the same time
 SECONDS_BEFORE_WORKER_CHECK = 30.0  # without a finished batch
 KILLED_WORKER = "KilledWorker"  # the exception of Dask for a task whose workers died three times
@@ -76,7 +77,7 @@ class Dispatcher:
         self.known_versions = [versions_here()]
 
     def go(self, executor: Executor | None, *, retry_failed: bool = False) -> Progress:
-        """Compute what is missing, but for the cells that are marked as failed unless they are to be tried again."""
+        """Compute the missing cells; leave out those that are marked as failed, unless they are to be tried again."""
         self.missing = self.store.coverage.missing()
         if self.failed and not retry_failed:
             self.missing = np.setdiff1d(self.missing, list(self.store.failures.reasons), assume_unique=True)
@@ -139,7 +140,7 @@ class Dispatcher:
         if len(self.missing):
             batch, self.missing = np.split(self.missing, [self._batch_size()])
             return batch
-        if self.suspects and not self.flying:  # alone, so that nobody else is blamed
+        if self.suspects and not self.flying:  # alone, so that no other cell is blamed
             self.on_trial = self.suspects.popleft()
             return np.array([self.on_trial])
         return self.missing
@@ -148,7 +149,7 @@ class Dispatcher:
         if self.pace is None:
             return 1
         fair = len(self.missing) // (BATCHES_PER_WORKER * self.workers)
-        return max(1, min(fair, int(BATCH_SECONDS / max(self.pace, 1e-6)), MOST_CELLS_PER_BATCH))
+        return max(1, min(fair, int(BATCH_SECONDS / max(self.pace, LEAST_SECONDS_PER_CELL)), MOST_CELLS_PER_BATCH))
 
     def _submit(self, executor: Executor, batch: Numbers) -> Future[Finished]:
         cells = [self.store.units.cell(number) for number in batch.tolist()]
@@ -190,7 +191,7 @@ class Dispatcher:
         return self.study.grid.describe(self.store.units.cell(int(number)))
 
     def _check_versions(self, worker: str, versions: dict[str, str]) -> None:
-        """Refuse another version of sparsegauge; warn of others that may round otherwise, once per set of versions."""
+        """Refuse another version of sparsegauge; warn of others that may round differently, once for each."""
         if versions["sparsegauge"] != __version__:
             raise StaleStudy(
                 f"worker {worker} has sparsegauge {versions['sparsegauge']}, and this process {__version__}; "
@@ -203,11 +204,11 @@ class Dispatcher:
                 for name, here in self.known_versions[0].items()
                 if versions.get(name) != here
             )
-            text = f"worker {worker} has other versions, which may round otherwise: {changes}"
+            text = f"worker {worker} has other versions, which may round differently: {changes}"
             warnings.warn(text, StudyWarning, stacklevel=2)
 
     def _suspect(self, batch: Numbers) -> None:
-        """Put cells off whose workers died; mark a cell as failed if its workers died although it was alone.
+        """Postpone cells whose workers died; mark a cell as failed if its workers died although it was alone.
 
         When a worker dies, a cluster blames all tasks that were waiting on it.
         """

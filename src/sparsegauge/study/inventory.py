@@ -83,7 +83,7 @@ class Inspected:
     others : list of str
         Those that no journal lists: copied from elsewhere without their journal, or forged.
     damaged : dict of str to str
-        What ails the parts that cannot be trusted.
+        What is wrong with the parts that cannot be trusted.
     replaced : list of str
         Those whose rows are in another part, which was written when a run put small parts together.
     """
@@ -129,7 +129,7 @@ def inspect_parts(directory: Path, manifest: Manifest, place: str) -> Inspected:
 
 
 def _check_parts(reader: PartReader) -> tuple[dict[str, Facts], dict[str, str]]:
-    """Return what the footers of all parts say, and what ails the parts that cannot be trusted.
+    """Return what the footers of all parts say, and what is wrong with those that cannot be trusted.
 
     A run may put parts together meanwhile: the folder is listed until nothing new is there.
     """
@@ -147,7 +147,7 @@ def _check_parts(reader: PartReader) -> tuple[dict[str, Facts], dict[str, str]]:
 
 
 def _check(reader: PartReader, name: str) -> Facts | str | None:
-    """Return what a part's footer says, what ails it, or None if it is not there any more."""
+    """Return what a part's footer says, what is wrong with it, or None if it is not there any more."""
     try:
         return reader.facts(name)
     except FileNotFoundError:
@@ -157,7 +157,7 @@ def _check(reader: PartReader, name: str) -> Facts | str | None:
 
 
 def take_inventory(directory: Path, manifest: Manifest) -> Inventory:
-    """Look at every part of a store, whether or not somebody is writing to it."""
+    """Check every part of a store, also while a process is writing to it."""
     places = {place: inspect_parts(directory, manifest, place) for place in PART_FOLDERS}
     coverage, sessions = Coverage.empty(manifest.grid), Sessions()
     damaged = {f"{place}/{name}": why for place, found in places.items() for name, why in found.damaged.items()}
@@ -189,7 +189,7 @@ def _decode(
     take: Callable[[Columns], object],
     columns: Iterable[str] | None = None,
 ) -> dict[str, str]:
-    """Call `take` with the rows of some parts; return what ails the parts that cannot be trusted."""
+    """Call `take` with the rows of some parts; return what is wrong with those that cannot be trusted."""
     damaged = {}
     wanted = None if columns is None else list(columns)
     for name in names:
@@ -209,7 +209,7 @@ def read_rows(
     columns: Iterable[str] | None = None,
     keep: Callable[[Facts], bool] = lambda _: True,
 ) -> dict[str, str]:
-    """Call `take` with the rows of every part that can be trusted; return what ails the others.
+    """Call `take` with the rows of every part that can be trusted; return what is wrong with the others.
 
     Parameters
     ----------

@@ -5,8 +5,8 @@ all lines up to this one, which begins with the fingerprint of the study. A line
 part that is in no journal was copied from elsewhere or forged, although its name is the checksum of its content. The
 journals of two stores of one study may be copied together, as their parts may.
 
-This notices mistakes and parts that were slipped in. It is no signature: whoever can write to all of a store can write
-a new journal too.
+This detects mistakes and parts that were added by hand. It is no signature: anyone who can write to the whole store can
+write a new journal too.
 """
 
 from __future__ import annotations

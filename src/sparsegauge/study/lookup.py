@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 
 from .._arrays import Array, check_choice, check_count
 from ..errors import InvalidInput
+from ..rounding import AT_LIMIT, WHOLE
 from .choice import Choices, decide, has_paired_errors, lead_errors
 from .summary import Summary, shipped
 
@@ -104,8 +105,8 @@ def _weights(grid: tuple[int, ...], count: int, n: int, size: int, axis: str) ->
     """Return weights of the values of an axis whose weighted mean is at count / n: linear interpolation."""
     least, most = grid[0] / size, grid[-1] / size
     share = count / n
-    if not least - 1e-12 <= share <= most + 1e-12:
-        lowest, highest = int(np.ceil(least * n - 1e-9)), int(np.floor(most * n + 1e-9))
+    if not least - AT_LIMIT <= share <= most + AT_LIMIT:
+        lowest, highest = int(np.ceil(least * n - WHOLE)), int(np.floor(most * n + WHOLE))
         allowed = f"{lowest} to {highest} of n = {n}" if lowest <= highest else f"{least:.0%} to {most:.0%} of n"
         raise InvalidInput(f"{axis} must be within the table, {allowed}, got {count}; "
                            "outside it, run a study of your own (docs/studies.md)")  # fmt: skip

@@ -1,4 +1,4 @@
-"""What a store remembers of its study, and how it recognises another study."""
+"""What a store records about its study, and how it recognises another study."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ PART_FOLDERS = ("results", "timings")
 
 @dataclass(frozen=True)
 class Manifest:
-    """The study, every set of versions that added to the store, and what its parts know it by."""
+    """The study, every set of versions that added to the store, and the fingerprint that its parts carry."""
 
     keys: dict[str, Any]
     versions: tuple[dict[str, str], ...]

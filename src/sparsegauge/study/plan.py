@@ -61,7 +61,7 @@ class Study:
     seed : int
         The seed of all randomness.
     noise_db : sequence of float
-        Signal-to-noise ratios of the measurements in decibels, inf for none; the solver is told the standard
+        Signal-to-noise ratios of the measurements in decibels, inf for none; the solver gets the standard
         deviation. Empty: no noise and no such axis.
     success_below : float
         The largest relative error that counts as a success.

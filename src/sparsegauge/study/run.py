@@ -109,7 +109,7 @@ def run_study(
     Returns
     -------
     Progress
-        How far the study is, which is: all done, but for the cells in `failed`.
+        The state of the study: all cells are done, except those in `failed`.
 
     Raises
     ------

@@ -1,7 +1,7 @@
 """Where the signals of a study come from: the paper's four distributions, real data, or a function of the user.
 
 A piece of real data is n neighbouring samples, or a square of n pixels, from a random place. Before a transform its
-mean is taken off, as one number that is measured by itself. Of its coefficients the `nonzeros` largest are kept: n of
+mean is taken off, as one number that is measured separately. Of its coefficients the `nonzeros` largest are kept: n of
 them leave it as it is, which is not sparse but only nearly so.
 """
 

@@ -8,6 +8,7 @@ from typing import Any, NamedTuple
 
 from .._arrays import check_choice, check_count, check_number
 from ..errors import InvalidInput
+from ..rounding import AT_LIMIT
 
 LAYOUTS = ("1/3-binary", "binary")
 LARGEST_DEFAULT_LEVELS = 6  # 2^6 = 64 bands
@@ -113,17 +114,17 @@ def _cut(entry: tuple[Any, ...], rate: float, samples: int) -> Iterator[Band]:
     if len(entry) not in (2, 3):
         raise InvalidInput(f"a band is (low, high) or (low, high, width) in hertz, got {entry!r}")
     low, high, *rest = (check_number("a band's frequency", value) for value in entry)
-    if not 0 <= low < high <= rate / 2 * (1 + 1e-12):
+    if not 0 <= low < high <= rate / 2 * (1 + AT_LIMIT):
         raise InvalidInput(f"a band must lie within 0 to {rate / 2:g} Hz, half the rate, got {low:g} to {high:g} Hz")
     width = rest[0] if rest else high - low
-    if not width > 0 or width > (high - low) * (1 + 1e-12):
+    if not width > 0 or width > (high - low) * (1 + AT_LIMIT):
         raise InvalidInput(f"bands from {low:g} to {high:g} Hz cannot be {width:g} Hz wide")
     if width * samples / rate < 16:
         raise InvalidInput(
             f"a band of {width:g} Hz has {width * samples / rate:.3g} samples in this record and needs 16; make it "
             "wider, or record for longer"
         )
-    count = int((high - low) / width * (1 + 1e-12))
+    count = int((high - low) / width * (1 + AT_LIMIT))
     if count > MOST_BANDS:
         raise InvalidInput(f"{count:,} bands of {width:g} Hz are too many; at most {MOST_BANDS:,}, so make them wider")
     level = math.log2(max(1.0, rate / 2 / width))

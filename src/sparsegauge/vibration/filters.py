@@ -16,6 +16,7 @@ import scipy.fft
 from numpy.typing import NDArray
 
 from .._arrays import Array
+from ..rounding import WHOLE
 from .band_tree import Band
 
 SOFT_EDGE_SHARE = 0.125  # of the width of the band, on either side of each of its limits
@@ -114,7 +115,7 @@ def envelope_spectra(bank: Bank, low: float, high: float) -> Spectra:
     squares = bank.squared_envelopes
     kept = squares.shape[-1]
     resolution = bank.rate / kept
-    first, last = math.ceil(low / resolution - 1e-9), math.floor(high / resolution + 1e-9)
+    first, last = math.ceil(low / resolution - WHOLE), math.floor(high / resolution + WHOLE)
     squares -= squares.mean(axis=-1, keepdims=True)
     lines = scipy.fft.rfft(squares, axis=-1)[:, first : last + 1]
     frequencies = resolution * np.arange(first, first + lines.shape[-1])

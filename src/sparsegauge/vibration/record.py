@@ -9,10 +9,10 @@ import numpy as np
 
 from .._arrays import Array, as_finite_array, check_number
 from ..errors import InvalidInput
+from ..rounding import CONSTANT, LARGEST_FOURTH_POWER, SMALLEST_FOURTH_POWER
 
 FEWEST_SAMPLES = 64
 FEWEST_TURNS = 3
-ROUNDING = 1e-9  # relative to the largest sample: what is left of a constant after its mean is subtracted
 
 
 def check_record(x: Any) -> Array:
@@ -37,9 +37,9 @@ def check_record(x: Any) -> Array:
     largest = float(np.abs(samples).max())
     centred: Array = samples / largest if largest > 0 else samples  # squares of squares must not overflow
     centred = centred - centred.mean()
-    if largest == 0 or float(np.abs(centred).max()) <= ROUNDING:
+    if largest == 0 or float(np.abs(centred).max()) <= CONSTANT:
         raise InvalidInput("the record is constant, so it has no vibration to analyse; check the sensor and the file")
-    return centred * largest if 1e-60 < largest < 1e60 else centred
+    return centred * largest if SMALLEST_FOURTH_POWER < largest < LARGEST_FOURTH_POWER else centred
 
 
 def check_rate(rate: Any) -> float:

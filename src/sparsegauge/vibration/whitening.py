@@ -6,6 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .._arrays import Array
+from ..rounding import EMPTY_SPECTRUM
 
 FLOOR_BINS = 100  # of the spectrum behind each value of its floor, and half as many on either side
 TONE_LIMIT = 8.0  # in units of the floor: Gaussian noise exceeds it with a probability of 2**-64 per bin
@@ -46,7 +47,7 @@ def whiten(spectrum: NDArray[np.complex128]) -> NDArray[np.complex128]:
     """
     magnitudes = np.abs(spectrum)
     floor = noise_floor(magnitudes)
-    least = 1e-9 * float(floor.max())
+    least = EMPTY_SPECTRUM * float(floor.max())
     gain = np.where(floor > least, 1.0 / np.maximum(floor, max(least, np.finfo(float).tiny)), 0.0)
     gain *= np.minimum(1.0, TONE_LIMIT / np.maximum(magnitudes * gain, TONE_LIMIT))
     flattened: NDArray[np.complex128] = spectrum * gain

@@ -68,7 +68,7 @@ class BillGates(Criterion):
         require(enough, "the last beta is 1,000 times all the others")
 
     def judge(self, subject: Subject, steps: list[Step]) -> Judgement:
-        """Decide whether growth helps at no beta that can be told, the last being far above the rest."""
+        """Decide whether growth helps at none of the betas, the last of which is far above the rest."""
         if isinstance(subject, CallableSubject):
             return self._judge_function(subject, steps)
         broken: list[Judgement] = []

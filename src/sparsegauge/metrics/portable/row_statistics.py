@@ -66,7 +66,7 @@ class Ratios:
 class Coefficients:
     """Statistics of c = |x| along the last axis, each computed on first use.
 
-    `raw` are the magnitudes as they came and `c` the same in units of 1/`unit`, a power of two for each row. Rows that
+    `raw` are the original magnitudes and `c` the same in units of 1/`unit`, a power of two for each row. Rows that
     are all zero, or hold NaN or infinities, are replaced by ones, so that nothing on the way is undefined.
     """
 

@@ -10,8 +10,9 @@ import numpy as np
 from ..._arrays import Array
 from ..._compiled import recover as kernels
 from ..problem import Problem
-from ..projection import AIM_WITHIN_NOISE, Bounds, nearest
+from ..projection import Bounds, nearest
 from ..status import Status
+from ..tolerances import AIM_WITHIN_NOISE, DESCENT_TOLERANCE
 from .trials import Solution, Trials
 
 SWEEPS = 20_000
@@ -81,7 +82,7 @@ def _descend_within_bounds(problem: Problem, weights: Array, bounds: Bounds) -> 
     def solve(penalty: float) -> Solution:
         nonlocal x
         x = x.copy()
-        settings = (penalty * weights, *bounds, 1e-9 * problem.scale, SWEEPS)
+        settings = (penalty * weights, *bounds, DESCENT_TOLERANCE * problem.scale, SWEEPS)
         sweeps = kernels.descend_coordinates(columns, y, *settings, x, np.empty(problem.n), np.empty(problem.m))
         return Solution(x, Status.CONVERGED if sweeps < SWEEPS else Status.ITERATION_LIMIT, int(sweeps))
 

@@ -16,7 +16,7 @@ from ..problem import Problem
 from ..projection import EPS, Ball, damped_dual, nearest, nearest_matrix_free, size_of
 from ..solver import Capabilities, Solver, count, real
 from ..status import Status
-from ..tolerances import NO_NOISE_VARIANCE, PRUNED_VARIANCE
+from ..tolerances import FIRST_ACCURACY, NO_NOISE_VARIANCE, PRUNED_VARIANCE
 
 EPSILON_STAGES = 10.0 ** -np.arange(9)
 MOST_CG_STEPS = 1000  # per solve, where A is not written out
@@ -114,7 +114,7 @@ class _MatrixFree:
         self.dtype = getattr(problem.system.operator, "dtype", None) or float
         self.z: NDArray[Any] | None = None
         self.x = np.zeros_like(problem.system.adjoint(problem.y))  # the last that was found
-        self.q, self.accuracy = np.ones(problem.n), 1e-6
+        self.q, self.accuracy = np.ones(problem.n), FIRST_ACCURACY
         self.damp = size_of(problem) ** 2 if problem.noise > 0 else 0.0
 
     def start(self) -> NDArray[Any]:
@@ -251,6 +251,6 @@ def _whiten(S: NDArray[Any], vectors: NDArray[Any]) -> NDArray[Any]:
 
 
 def _clipped_spectrum(S: NDArray[Any]) -> tuple[Array, NDArray[Any]]:
-    """Return eigenvalues that are at least what rounding makes of zero, and eigenvectors."""
+    """Return eigenvectors, and eigenvalues that are at least as large as rounding errors."""
     d, U = np.linalg.eigh(S)
     return np.maximum(d, d[-1] * len(d) * EPS), U

@@ -15,11 +15,11 @@ from ..problem import Problem
 from ..projection import Bounds, bounded_least_squares, fitted, is_noisy, nearest, nearest_matrix_free
 from ..solver import Capabilities, Solver, count, real
 from ..status import Status
-from ..tolerances import UNCHANGED
+from ..tolerances import PROGRAM_TOLERANCE, UNCHANGED
 from .denoising import denoise
 from .trials import Solution, Trials
 
-TOLERANCES = {"primal_feasibility_tolerance": 1e-10, "dual_feasibility_tolerance": 1e-10}
+TOLERANCES = {"primal_feasibility_tolerance": PROGRAM_TOLERANCE, "dual_feasibility_tolerance": PROGRAM_TOLERANCE}
 LINPROG_SOLVED = 0  # statuses of SciPy's linprog
 LINPROG_INFEASIBLE = 2
 FIRST_BOUND = 0.1  # of the search for the bound that meets the noise

@@ -16,6 +16,7 @@ from ..problem import Problem
 from ..projection import nearest
 from ..solver import Capabilities, Solver, count, real
 from ..status import Status
+from ..tolerances import PROGRAM_TOLERANCE
 from .denoising import homotopy
 from .trials import Solution, Trials
 
@@ -92,7 +93,7 @@ def _lasso(A: Array, y: Array, penalty: float, start: Array, positive: bool, ite
 
     with warnings.catch_warnings():  # too few iterations become a status
         warnings.simplefilter("ignore", ConvergenceWarning)
-        options = {"coef_init": start, "positive": positive, "max_iter": iterations, "tol": 1e-10}
+        options = {"coef_init": start, "positive": positive, "max_iter": iterations, "tol": PROGRAM_TOLERANCE}
         answer = lasso_path(A, y, alphas=[penalty / len(y)], return_n_iter=True, **options)
     return np.ascontiguousarray(answer[1][:, 0]), int(answer[3][0])
 
