@@ -67,7 +67,7 @@ def sparse() -> Comparison:
     def errors(x: Array) -> dict[str, str]:
         size = np.abs(truth).max()
         wrong = np.count_nonzero((np.abs(x) > COUNTS_AS_ZERO * size) != (truth != 0))
-        return {"relative error": f"{relative_error(x, truth):.2g}", "coefficients wrongly (non-)zero": str(wrong)}
+        return {"relative error": f"{relative_error(x, truth):.2g}", "wrong zeros and non-zeros": str(wrong)}
 
     return Comparison(
         "sparse",
