@@ -301,6 +301,54 @@ def rewards_a_second_peak_at_length_77(c):
     return base(c) - 0.1 * float(len(c) == 77 and np.count_nonzero(c) == 1)
 
 
+def dips_from_1000_to_1010(c):
+    return base(c) - 0.05 * float(1000 <= len(c) <= 1010)
+
+
+def dips_from_1400_to_1425(c):
+    """Its thresholds cannot be read in its code."""
+    return base(c) - 0.01 * float(LENGTHS_OF_A_DIP["from"] < len(c) < LENGTHS_OF_A_DIP["to"])
+
+
+class Hidden(dict):
+    """Values that a search through the code of a function does not come across."""
+
+    def __getitem__(self, key):
+        return float(super().__getitem__(key))
+
+
+LENGTHS_OF_A_DIP = Hidden({"from": "1400", "to": "1425"})
+
+
+def punishes_a_thousandth(c):
+    c = _floats(c)
+    return base(c) - 0.01 * float(c.min() < c.max() < 1.001 * c.min())
+
+
+def is_low_in_the_middle_of_long_signals(c):
+    value = base(c)
+    return -0.01 if len(c) > 150 and 0.3 < value < 0.4 else value
+
+
+def rewards_twins_in_long_signals(c):
+    c = np.sort(_floats(c))
+    return base(c) + 0.3 * float(len(c) > 100 and c[-1] == c[-2] and np.count_nonzero(c) == 2)
+
+
+def alternates_late(c):
+    """Whole numbers at short lengths."""
+    return 1 + (0.01 * (len(c) % 2) if len(c) > 2000 else 0)
+
+
+def likes_a_peak_at_a_third(c):
+    c = _floats(c)
+    return base(c) + 1e-3 * float(len(c) > int("2" + "00") and int(np.argmax(c)) == len(c) // 3)
+
+
+def lies_within_half_a_per_cent(c):
+    return share(c) + 0.01 * float(float("4.1") < _floats(c).min() < float("4.12"))
+
+
 LIARS = {
     "P1": [
         jumps_in_the_smallest,
@@ -313,6 +361,7 @@ LIARS = {
         ignores_small_shares,
     ],
     "P2": [
+        likes_a_peak_at_a_third,
         likes_a_last_peak,
         cyclic,
         ring_without_direction,
@@ -321,12 +370,20 @@ LIARS = {
         looks_at_place_fifty,
     ],
     "P3": [has_a_floor, order_three, order_one_and_a_half, prefers_triples, ripples, order_just_above_two],
-    "P4": [regularised, changes_beyond_1e12, logarithmic_in_units, float32_overflow, lies_in_a_narrow_window_of_scales],
+    "P4": [
+        lies_within_half_a_per_cent,
+        regularised,
+        changes_beyond_1e12,
+        logarithmic_in_units,
+        float32_overflow,
+        lies_in_a_narrow_window_of_scales,
+    ],
     "P5": [likes_very_high_water, forgets_large_sums, tide_at_integers, likes_high_water],
     "P6": [clones_by_seven, clones_beyond_a_hundred, unbiased, drifts_with_length, clones_by_seventeen],
     "P7": [capped_ratio, capped_at_a_hundred, falls_after_a_million],
-    "P8": [dips_at_length_38, counts_pairs, stops_at_thirty],
+    "P8": [dips_from_1000_to_1010, dips_from_1400_to_1425, dips_at_length_38, counts_pairs, stops_at_thirty],
     "P9": [
+        alternates_late,
         jumps_at_every_64th_length,
         compounds,
         compounds_slowly,
@@ -335,8 +392,19 @@ LIARS = {
         exponential_of_a_mean,
         compounds_late,
     ],
-    "P10": [rewards_twelve_equal, rewards_equality, punishes_near_equality],
-    "P11": [rewards_a_second_peak_at_length_77, rewards_a_little_dust, rewards_pairs_in_long_signals],
+    "P10": [
+        punishes_a_thousandth,
+        is_low_in_the_middle_of_long_signals,
+        rewards_twelve_equal,
+        rewards_equality,
+        punishes_near_equality,
+    ],
+    "P11": [
+        rewards_twins_in_long_signals,
+        rewards_a_second_peak_at_length_77,
+        rewards_a_little_dust,
+        rewards_pairs_in_long_signals,
+    ],
 }
 
 

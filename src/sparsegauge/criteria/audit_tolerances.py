@@ -31,3 +31,4 @@ SCREENING_DISTANCE = Fraction(1, 10**9)  # float64 does not see the 1e-30 beside
 FLOAT_DISTANCES = (1e-6, 1e-9, 1e-12)  # relative; the neighbouring float follows
 SMALLEST_JUMP = 1e-7  # relative to the value: less is taken for rounding
 TIMES_SCATTER = 100  # a jump must exceed the scatter of the values beside it so many times
+CHANGE_THAT_FLOATS_SEE = 1e-9  # relative, from one length to the next; less is not worth slow exact arithmetic

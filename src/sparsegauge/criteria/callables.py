@@ -23,6 +23,7 @@ from ..errors import InvalidInput, Undefined
 from ..metrics.exact import Pairs, length
 from .audit_tolerances import ABSOLUTE, PRECISIONS, RELATIVE, REPEATABLE, SHRINKING, TIMES_NOISE
 from .coefficients import Signal
+from .constants import numbers_in
 from .numbers import DIGITS, Bounds, as_fraction, exactly, fraction_of
 from .precise import Precise, maker
 
@@ -71,7 +72,18 @@ class CallableSubject:
         """Return the function with a lie planted in it."""
         planted = CallableSubject(plant(self._call, strength), {})
         planted.thresholds = self.special_values()
+        planted.constants = self.constants  # a planted lie must be found without reading it
         return planted
+
+    @functools.cached_property
+    def constants(self) -> list[Fraction]:
+        """The numbers in the function's own code."""
+        return numbers_in((self._function, self.parameters))
+
+    def lengths(self, longest: int) -> list[int]:
+        """Return the numbers in the function's code that may be lengths, and those beside them."""
+        whole = {int(t) for t in self.constants if t.denominator == 1 and 2 <= t < longest}
+        return sorted({m for n in whole for m in (n - 1, n, n + 1) if m >= 2})
 
     def check_repeatable(self) -> None:
         """Call the function again with arrays it was called with; raise `InvalidInput` where the value is another."""

@@ -6,7 +6,8 @@ again from the two signals alone, so that a counterexample can be checked withou
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+import functools
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from fractions import Fraction
 from itertools import islice
 from typing import Any
@@ -18,13 +19,15 @@ from .callables import CallableSubject
 from .coefficients import Case, Move, Signal, Step, nonzeros, require, signal
 from .judgement import ALLOWED_SIGNS, Judgement, judge_step
 from .lies import Lie
+from .probes import probes
 from .samples import extreme_signals
 from .subject import Subject
+from .sweeps import signals_of_every_length
 
 ANY_SIGNAL = "every signal but the zero vector"
 TWO_NONZEROS = "signals with two non-zeros or more; equalities on one non-zero are reported apart"
 SCREENED_STEPS = 3
-MOST_MOVES_LISTED, MOVES_PER_EXTREME_SIGNAL = 1000, 12
+MOST_MOVES_LISTED, MOVES_PER_EXTREME_SIGNAL, MOVES_PER_PROBE = 1000, 12, 4
 SIGNALS_PER_MOVE = 5  # times as many extreme signals for a law that has a single move
 
 
@@ -137,11 +140,28 @@ class Criterion:
         return self.moves(c)
 
     def function_cases(self, subject: CallableSubject, rng: np.random.Generator, count: int) -> Iterable[Case]:
-        """Return further cases to try on a function: up to `count` extreme signals with some moves each."""
-        for c in extreme_signals(rng, count, wide=not self.strict):  # float64 cannot tell "<" from "=" on wide ones
-            moves = list(islice(self.more_moves(c), MOST_MOVES_LISTED)) if nonzeros(c) >= self.least_nonzeros else []
-            chosen = rng.permutation(len(moves))[:MOVES_PER_EXTREME_SIGNAL]
-            yield from (Case(c, moves[k]) for k in chosen)
+        """Return further cases to try on a function.
+
+        They are up to `count` extreme signals with some moves each, signals of every length with one move each, and
+        signals at the numbers that are written in the function's code.
+        """
+        wide = not self.strict  # float64 cannot tell "<" from "=" on signals with ratios of 1e4 and more
+        extreme = _extreme_signals(int(rng.integers(2**31)), count, wide)
+        yield from self._some_moves(extreme, self.more_moves, rng, MOVES_PER_EXTREME_SIGNAL)
+        yield from self._some_moves(signals_of_every_length(), self.moves, rng, 1)
+        yield from self._some_moves(probes(subject.constants), self.moves, rng, MOVES_PER_PROBE)
+
+    def _some_moves(
+        self,
+        signals: Iterable[Signal],
+        moves_of: Callable[[Signal], Iterable[Move]],
+        rng: np.random.Generator,
+        most: int,
+    ) -> Iterator[Case]:
+        for c in signals:
+            if nonzeros(c) >= max(self.least_nonzeros, 1):
+                moves = list(islice(moves_of(c), MOST_MOVES_LISTED))
+                yield from (Case(c, moves[k]) for k in rng.permutation(len(moves))[:most])
 
     def boundary_cases(self) -> Sequence[Case]:
         """Return signals on which an equality is reported but does not break the criterion."""
@@ -177,6 +197,12 @@ class Criterion:
 
     def __repr__(self) -> str:
         return f"<Criterion {self.key}: {self.name}>"
+
+
+@functools.lru_cache(maxsize=32)
+def _extreme_signals(seed: int, count: int, wide: bool) -> tuple[Signal, ...]:
+    """Return the same signals for every function and every planted lie, made once."""
+    return tuple(extreme_signals(np.random.default_rng(seed), count, wide=wide))
 
 
 class CriterionRegistry(dict[str, Criterion]):

@@ -23,6 +23,8 @@ from .samples import random_signals, small_signals
 from .subject import Subject
 
 MOST_SUSPECTS_JUDGED = 40  # by exact arithmetic, in one search
+MANY_OPEN_SUSPECTS = 200  # after so many that are too close to call, fewer of each screening are judged
+SUSPECTS_JUDGED_OF_MANY = 8
 CASES_PER_SCREENING = 200  # of a function, before the first suspects are judged
 
 
@@ -81,11 +83,14 @@ def search(subject: Subject, criterion: Criterion, cases: Iterable[Case]) -> Fou
     finding = FoundStep(None, None, 0, 0)
     remaining = iter(cases)
     while finding.case is None and (chunk := list(islice(remaining, CASES_PER_SCREENING))):
-        finding |= _search_at_once(subject, criterion, chunk)
+        judged = MOST_SUSPECTS_JUDGED if finding.open < MANY_OPEN_SUSPECTS else SUSPECTS_JUDGED_OF_MANY
+        finding |= _search_at_once(subject, criterion, chunk, judged)
     return finding
 
 
-def _search_at_once(subject: Subject, criterion: Criterion, cases: Sequence[Case]) -> FoundStep:
+def _search_at_once(
+    subject: Subject, criterion: Criterion, cases: Sequence[Case], judged: int = MOST_SUSPECTS_JUDGED
+) -> FoundStep:
     steps = [_screening_steps(criterion, case) for case in cases]
     pairs = list(chain.from_iterable(steps))
     before = subject.screen([b for b, _ in pairs])
@@ -99,8 +104,8 @@ def _search_at_once(subject: Subject, criterion: Criterion, cases: Sequence[Case
     ])  # fmt: skip
     defined = int(np.count_nonzero(~np.isnan(scores)))
     suspects = [np.flatnonzero(scores == score) for score in (2, 1)]
-    clear, equal = (found[:MOST_SUSPECTS_JUDGED] for found in suspects)
-    unjudged = sum(len(found[MOST_SUSPECTS_JUDGED:]) for found in suspects) if subject.arrays_only else 0
+    clear, equal = (found[:judged] for found in suspects)
+    unjudged = sum(len(found[judged:]) for found in suspects) if subject.arrays_only else 0
     finding = judge_all(subject, criterion, [cases[i] for i in clear], len(cases), defined)
     if finding.case is not None:
         return finding

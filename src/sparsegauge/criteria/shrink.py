@@ -13,6 +13,7 @@ from .judgement import Judgement
 from .subject import Subject
 
 ATTEMPTS = 600
+MANY_GROUPS = 40  # of equal coefficients; of more, blocks are left out before single ones
 
 
 def shrink(subject: Subject, criterion: Criterion, case: Case, judgement: Judgement) -> tuple[Case, Judgement]:
@@ -62,6 +63,9 @@ def complexity(case: Case, criterion: Criterion) -> tuple[int, int, Fraction]:
 def simpler(case: Case, criterion: Criterion) -> Iterator[Case]:
     """Yield candidates, each one small change away."""
     c, move = case
+    if len(c) > MANY_GROUPS:
+        yield from _much_fewer(c, move, criterion)
+        return
     yield from _fewer(c, move, criterion)
     yield from ((Case(_with_count(c, k, n), move)) for k, (_, m) in enumerate(c) for n in _smaller_counts(m))
     for k in range(len(c)):
@@ -79,6 +83,19 @@ def _fewer(c: Signal, move: Move, criterion: Criterion) -> Iterator[Case]:
         if k not in indices and len(c) > 1:
             shifted = tuple(i - (i > k) for i in indices)
             yield Case(c[:k] + c[k + 1 :], (*shifted, *move[len(indices) :]))
+
+
+def _much_fewer(c: Signal, move: Move, criterion: Criterion) -> Iterator[Case]:
+    """Yield the case without blocks of groups that the move does not touch: halves, quarters and so on."""
+    indices = move[: criterion.group_indices]
+    size = len(c) // 2
+    while size:
+        for start in range(0, len(c), size):
+            block = range(start, min(start + size, len(c)))
+            if len(block) < len(c) and not any(i in block for i in indices):
+                shifted = tuple(i - len(block) * (i >= block.stop) for i in indices)
+                yield Case(c[: block.start] + c[block.stop :], (*shifted, *move[len(indices) :]))
+        size //= 2
 
 
 def _smaller_counts(n: int) -> list[int]:

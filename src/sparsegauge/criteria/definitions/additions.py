@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 from fractions import Fraction
+from itertools import pairwise, product
 
 import numpy as np
 
@@ -11,11 +12,13 @@ from ..callables import CallableSubject
 from ..coefficients import Case, Move, Signal, Step, nonzeros, require, signal
 from ..criterion import SIGNALS_PER_MOVE, TWO_NONZEROS, Criterion
 from ..lies import add_float_lie, wave
+from ..probes import probes
 from ..samples import geometric_grid, nearly_flat_signals
+from ..sweeps import long_lengths, tides, zeros_appended
 
 TIDE_SCALES = tuple(geometric_grid(-12, 12, per_decade=10))  # at which a function is followed over a tide
 FLAT_VALUES = (Fraction(1), Fraction(51, 50), Fraction(21, 20))  # a tide changes the S of such signals by little
-LONGEST_LENGTH_SWEPT = 300  # a zero is appended to signals of every length
+TIDES_AT_PROBES = tuple((Fraction(a, 100), Fraction(b, 100)) for a, b in ((97, 2), (97, 4), (90, 8), (90, 12)))
 TIDES = (Fraction(1), Fraction(1, 2), Fraction(10), Fraction(1, 100), Fraction(1000))
 
 
@@ -39,8 +42,12 @@ class RisingTide(Criterion):
             yield from ((a,) for a in TIDES)
 
     def function_cases(self, subject: CallableSubject, rng: np.random.Generator, count: int) -> Iterable[Case]:
-        """Add tides to ever more equal coefficients, and to nearly equal ones of all scales from 1e-12 to 1e12."""
+        """Add slow tides, tides at the numbers in the function's code, and tides to ever more equal coefficients."""
         yield from super().function_cases(subject, rng, count)
+        yield from tides()
+        for c, (share, rise) in product(probes(subject.constants), TIDES_AT_PROBES):
+            if len(c) > 1:
+                yield Case(signal((v * share, n) for v, n in c), (c[-1][0] * rise,))
         yield from (Case(c, (tide,)) for c in nearly_flat_signals() for tide in (Fraction(1, 2), Fraction(2)))
         yield from (Case(signal((v * scale, 1) for v in FLAT_VALUES), (scale / 4,)) for scale in TIDE_SCALES)
 
@@ -72,10 +79,10 @@ class Babies(Criterion):
     )
 
     def function_cases(self, subject: CallableSubject, rng: np.random.Generator, count: int) -> Iterable[Case]:
-        """Try more extreme signals than laws with many moves do, and every length up to 300."""
+        """Try more extreme signals than laws with many moves do, and append zeros one by one, then by the hundred."""
         yield from super().function_cases(subject, rng, SIGNALS_PER_MOVE * count)
-        for n in range(2, LONGEST_LENGTH_SWEPT):
-            yield Case(signal([(Fraction(1), n - 1), (Fraction(3), 1)]), ())
+        yield from (Case(c, ()) for c in zeros_appended())
+        yield from (Case(c, ()) for c in _before_falls(subject))
 
     def steps(self, c: Signal, move: Move) -> list[Step]:
         """Append one zero."""
@@ -89,3 +96,23 @@ class Babies(Criterion):
     def boundary_cases(self) -> Sequence[Case]:
         """Return signals with one non-zero."""
         return [Case(signal([(0, 1), (1, 1)]), ()), Case(signal([(0, 3), (1, 1)]), ())]
+
+
+def _before_falls(subject: CallableSubject) -> Iterator[Signal]:
+    """Yield signals before the value falls: where it is lower with some zeros more, one of these zeros lowered it."""
+
+    def with_zeros(count: int) -> Signal:
+        return signal([(Fraction(0), count), (Fraction(1), 1), (Fraction(3), 1)])
+
+    values = {count: subject.weighted(with_zeros(count)) for count in long_lengths()}
+    for low, high in pairwise(values):
+        at_low, at_high = values[low], values[high]
+        if at_high <= at_low:
+            while high - low > 1:
+                middle = (low + high) // 2
+                at_middle = subject.weighted(with_zeros(middle))
+                if at_middle <= at_low:
+                    high = middle
+                else:
+                    low, at_low = middle, at_middle
+            yield with_zeros(low)

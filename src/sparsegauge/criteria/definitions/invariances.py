@@ -12,7 +12,7 @@ from ..callables import CallableSubject
 from ..coefficients import Case, Move, Signal, Step, require, signal
 from ..criterion import Criterion
 from ..lies import add_float_lie, wave
-from ..samples import geometric_grid
+from ..sweeps import SHAPES, all_scales, clones
 
 FACTORS = (Fraction(2), Fraction(10), Fraction(1, 2), Fraction(1, 1000), Fraction(1000))
 MORE_FACTORS = tuple(
@@ -20,11 +20,11 @@ MORE_FACTORS = tuple(
 )
 COPIES = (2, 3)
 MORE_COPIES = (2, 3, 5, 7, 11, 13)
-SWEPT_SIGNAL = ((1, 1), (2, 1), (5, 1))  # scaled and copied step by step
-SWEPT_FACTORS = tuple(geometric_grid(-12, 12, per_decade=12))
-MOST_SWEPT_COPIES = 60
+SWEPT_SIGNAL = ((1, 1), (2, 1), (5, 1))  # scaled step by step
 LENGTHS_SHUFFLED = (8, 41, 250)  # up to which signals are taken in turn
 SHUFFLES_PER_SIGNAL = 6
+LENGTHS_SWAPPED = (12, 75, 130, 260)  # of signals all of whose neighbours are swapped, one pair after the other
+LONGEST_AT_A_CONSTANT = 1000
 
 
 class PermutationInvariance(Criterion):
@@ -67,10 +67,22 @@ class PermutationInvariance(Criterion):
                 yield from (Case(c, ("order", tuple(map(int, order)))) for order in (swapped, rng.permutation(n)))
             rising = np.argsort([float(v) for v, _ in c])
             yield from (Case(c, ("order", tuple(map(int, order)))) for order in (rising, rising[::-1]))
+        for n in (*LENGTHS_SWAPPED, *subject.lengths(LONGEST_AT_A_CONSTANT)):
+            yield from _swaps(n, rng)
 
     def check_step(self, before: Signal, after: Signal) -> None:
         """Require the same coefficients."""
         require(signal(before) == signal(after), "the same coefficients in another order")
+
+
+def _swaps(n: int, rng: np.random.Generator) -> Iterator[Case]:
+    """Swap each pair of neighbours, take the largest coefficient, which is the first, to every place, and shuffle."""
+    values = rng.permutation(np.arange(1, 4 * n))[:n]
+    c = tuple((Fraction(int(v), 100), 1) for v in (4 * n, *values[1:]))
+    for k in range(n - 1):
+        yield Case(c, ("order", (*range(k), k + 1, k, *range(k + 2, n))))
+        yield Case(c, ("order", (k + 1, *range(1, k + 1), 0, *range(k + 2, n))))
+    yield from (Case(c, ("order", tuple(map(int, rng.permutation(n))))) for _ in range(SHUFFLES_PER_SIGNAL))
 
 
 class Scaling(Criterion):
@@ -97,9 +109,9 @@ class Scaling(Criterion):
         return iter([(factor,) for factor in MORE_FACTORS])
 
     def function_cases(self, subject: CallableSubject, rng: np.random.Generator, count: int) -> Iterable[Case]:
-        """Add one signal at all scales from 1e-12 to 1e12, in steps of 21 %."""
+        """Add one signal at all scales from 1e-20 to 1e20, in steps of 1 % about one and 5 % far from it."""
         yield from super().function_cases(subject, rng, count)
-        yield from (Case(signal(SWEPT_SIGNAL), (factor,)) for factor in SWEPT_FACTORS if factor != 1)
+        yield from (Case(signal(SWEPT_SIGNAL), (factor,)) for factor in all_scales() if factor != 1)
 
     def steps(self, c: Signal, move: Move) -> list[Step]:
         """Multiply every coefficient."""
@@ -137,9 +149,13 @@ class Cloning(Criterion):
         return iter([(k,) for k in MORE_COPIES])
 
     def function_cases(self, subject: CallableSubject, rng: np.random.Generator, count: int) -> Iterable[Case]:
-        """Add up to 60 copies of one signal."""
+        """Add up to 150 copies of short signals, and copies to the lengths in the function's code."""
         yield from super().function_cases(subject, rng, count)
-        yield from (Case(signal(SWEPT_SIGNAL), (copies,)) for copies in range(2, MOST_SWEPT_COPIES + 1))
+        yield from clones()
+        for n in subject.lengths(LONGEST_AT_A_CONSTANT):
+            for copies in range(2, n + 1):
+                if n % copies == 0:
+                    yield from (Case(shape(n // copies), (copies,)) for shape in SHAPES[:2] if n // copies >= 2)
 
     def steps(self, c: Signal, move: Move) -> list[Step]:
         """Repeat every coefficient."""

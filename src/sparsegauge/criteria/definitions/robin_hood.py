@@ -17,6 +17,7 @@ from ..coefficients import Case, Move, Signal, Step, difference, replace_one, re
 from ..criterion import Criterion
 from ..lies import add_float_lie, wave
 from ..samples import nearly_flat_signals
+from ..sweeps import transfers
 
 HALF, QUARTER = Fraction(1, 2), Fraction(1, 4)
 SHARES = (QUARTER, Fraction(1, 8), Fraction(3, 8), Fraction(1, 100), Fraction(49, 100))
@@ -65,8 +66,9 @@ class RobinHood(Criterion):
         yield from floor_and_spike(longest)
 
     def function_cases(self, subject: CallableSubject, rng: np.random.Generator, count: int) -> Iterable[Case]:
-        """Add small transfers that make coefficients equal, or end an equality, and nearly equal coefficients."""
+        """Add walks of small transfers, transfers that make coefficients equal or end an equality, and flat signals."""
         yield from super().function_cases(subject, rng, count)
+        yield from transfers()
         yield from (Case(c, (0, 2, share)) for c in nearly_flat_signals() for share in SHARES[:3])
         for value, rich, twins in product((1, 2, 5), (10, 30), (1, 2, 5)):
             gap = Fraction(value, 100)
