@@ -70,8 +70,16 @@ def statistics(tables: Mapping[str, Summary]) -> str:
         shares = [f"{gain_ranges.share_best(found, low, high):.0%}" for low, high in ((1, 1), (2, 7))]
         means = [f"{gain_ranges.mean_order(found, *span):.1f}" for span in gain_ranges.RANGES_OF_M.values()]
         error = part.values["mse_mean"].min(axis=-1).mean()
-        body.append([label, f"{error:.4f}", *shares, *means])
-    header = ["gains", "error at the best order", "order 1 is best", "orders 2 to 7", *gain_ranges.RANGES_OF_M]
+        trials = str(int(part.values["trials"].min()))
+        body.append([label, trials, f"{error:.4f}", *shares, *means])
+    header = [
+        "gains",
+        "trials per cell",
+        "error at the best order",
+        "order 1 is best",
+        "orders 2 to 7",
+        *gain_ranges.RANGES_OF_M,
+    ]
     return rows(header, body)
 
 

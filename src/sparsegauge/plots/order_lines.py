@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
+from matplotlib.ticker import MaxNLocator
 
 from ..metrics.gds import gds
 from ..study.axes import KINDS, label_axis, label_value
@@ -34,7 +35,8 @@ def prototypes(summary: Summary | None = None) -> Figure:
             places[0, 0].plot(np.arange(1, n + 1), c, label=f"{name_of(name)}: S₁ = {gds(c, 1):.2f}", **look)
         places[0, 0].set(xlabel="rank of the coefficient", ylabel="magnitude", xlim=(1, n), ylim=(0, None))
         places[0, 0].set_title(f"N = {n}, K = {nonzeros}")
-        places[0, 0].legend(loc="upper left")
+        places[0, 0].xaxis.set_major_locator(MaxNLocator("auto", integer=True))
+        places[0, 0].legend(loc="best")
         return figure
 
 
@@ -53,6 +55,7 @@ def optimal_order(summary: Summary, axis: str) -> Figure:
             band(places[0, 0], summary.axes[axis], mean[k], error[k], k, name_of(distribution))
         places[0, 0].set(xlabel=label_axis(axis), ylabel=f"best order, mean over {KINDS[other].symbol}")
         places[0, 0].set_ylim(min(choices.orders) - 0.3, max(choices.orders) + 0.3)
+        places[0, 0].xaxis.set_major_locator(MaxNLocator("auto", integer=True, min_n_ticks=1))
         places[0, 0].legend(ncols=2)
         return figure
 

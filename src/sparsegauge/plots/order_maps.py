@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 from matplotlib.colors import LogNorm, Normalize
 from matplotlib.figure import Figure
-from matplotlib.ticker import NullFormatter
+from matplotlib.ticker import MaxNLocator, NullFormatter
 from numpy.typing import NDArray
 
 from ..study.choice import Choices, choose_orders
@@ -45,6 +45,7 @@ def _order_maps(summary: Summary, values: NDArray[Any], label: str, *, rings: bo
                 place.grid(False)
                 mesh = place.pcolormesh(_order_edges(orders), edges(measurements), values[i, j], norm=norm)
                 mesh.set_rasterized(True)
+                place.yaxis.set_major_locator(MaxNLocator("auto", integer=True, min_n_ticks=1))
                 place.set_xticks(np.arange(len(orders)), [f"{order:g}" for order in orders], fontsize=7)
                 if rings:
                     _mark_best(place, choices, i, j)
@@ -55,7 +56,11 @@ def _order_maps(summary: Summary, values: NDArray[Any], label: str, *, rings: bo
                 if j == 0:
                     place.set_ylabel(f"{name_of(distribution)}\nmeasurements M")
             bar = figure.colorbar(mesh, ax=list(places[i]), label=label, pad=0.01, aspect=14)
-            bar.ax.yaxis.set_minor_formatter(NullFormatter())
+            if not isinstance(norm, LogNorm) or norm.vmax >= 10 * norm.vmin:
+                bar.ax.yaxis.set_minor_formatter(NullFormatter())
+            else:  # less than a decade may hold no power of ten
+                bar.set_ticks([norm.vmin, norm.vmax], labels=[f"{end:.2g}" for end in (norm.vmin, norm.vmax)])
+                bar.ax.minorticks_off()
         note = "; white ring: the best order by more than two standard errors" if rings else ""
         set_title(figure, f"{label[0].upper()}{label[1:]}, N = {first_study(summary)['n']}{note}")
         return figure
@@ -96,6 +101,8 @@ def success_maps(summary: Summary) -> Figure:
                 mesh = place.pcolormesh(
                     edges(axes["measurements"]), edges(axes["nonzeros"]), rate, vmin=0, vmax=1, rasterized=True
                 )
+                place.xaxis.set_major_locator(MaxNLocator("auto", integer=True, min_n_ticks=1))
+                place.yaxis.set_major_locator(MaxNLocator("auto", integer=True, min_n_ticks=1))
                 place.plot([0, n], [0, n], color="white", linewidth=0.8, linestyle=":")
                 if not np.nanmax(rate, initial=0.0) > 0:
                     place.annotate("no success", (0.5, 0.5), xycoords="axes fraction", color="white", ha="center")
