@@ -162,3 +162,21 @@ def test_a_directory_that_is_no_store_is_one_line(place, tmp_path, capsys):
     out, err = capsys.readouterr()
     assert (caught.value.code, out, err.count("\n")) == (2, "", 1)
     assert "no store of a study" in err
+
+
+def test_small_studies_have_whole_counts_and_labelled_scales(summary):
+    """A study of one K and errors within a decade: no half measurements, and the ends of the colours are named."""
+    part = summary.at(nonzeros=summary.axes["nonzeros"][:1])
+    part = type(part)(part.axes, dict(part.values) | {"mse_mean": 0.5 + part.values["mse_mean"] * 0}, part.manifest)
+    part.values["mse_mean"][0, 0, 0, 0] = 0.75
+    figure = error_maps(part)
+    bars = [axes for axes in figure.axes if axes.get_label() == "<colorbar>"]
+    assert [text.get_text() for text in bars[0].get_yticklabels()] == ["0.5", "0.75"]
+    figures = [figure, success_maps(part), optimal_order(part, "measurements"), optimal_order(part, "nonzeros")]
+    for drawn in (*figures, prototypes(part)):
+        for axes in drawn.axes:
+            if axes.get_label() != "<colorbar>":
+                low, high = axes.get_xlim()
+                shown = [tick for tick in axes.get_xticks() if low <= tick <= high]
+                assert shown, axes.get_xlabel()
+                assert all(tick == round(tick) for tick in shown), (axes.get_xlabel(), shown)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
+from matplotlib.colorbar import Colorbar
 from matplotlib.colors import LogNorm, Normalize
 from matplotlib.figure import Figure
 from matplotlib.ticker import MaxNLocator, NullFormatter
@@ -56,14 +57,20 @@ def _order_maps(summary: Summary, values: NDArray[Any], label: str, *, rings: bo
                 if j == 0:
                     place.set_ylabel(f"{name_of(distribution)}\nmeasurements M")
             bar = figure.colorbar(mesh, ax=list(places[i]), label=label, pad=0.01, aspect=14)
-            if not isinstance(norm, LogNorm) or norm.vmax >= 10 * norm.vmin:
-                bar.ax.yaxis.set_minor_formatter(NullFormatter())
-            else:  # less than a decade may hold no power of ten
-                bar.set_ticks([norm.vmin, norm.vmax], labels=[f"{end:.2g}" for end in (norm.vmin, norm.vmax)])
-                bar.ax.minorticks_off()
+            _label_bar(bar, norm)
         note = "; white ring: the best order by more than two standard errors" if rings else ""
         set_title(figure, f"{label[0].upper()}{label[1:]}, N = {first_study(summary)['n']}{note}")
         return figure
+
+
+def _label_bar(bar: Colorbar, norm: Normalize) -> None:
+    """Label powers of ten; of a scale of less than a decade, which may hold none, both ends."""
+    low, high = float(norm.vmin or 0), float(norm.vmax or 0)
+    if isinstance(norm, LogNorm) and high < 10 * low:
+        bar.set_ticks([low, high], labels=[f"{end:.2g}" for end in (low, high)])
+        bar.minorticks_off()
+    else:
+        bar.ax.yaxis.set_minor_formatter(NullFormatter())
 
 
 def _order_edges(orders: tuple[float, ...]) -> NDArray[Any]:
