@@ -1,0 +1,8 @@
+"""What every test of readers may use."""
+
+import pytest
+
+
+@pytest.fixture
+def notes():
+    return []
