@@ -291,6 +291,58 @@ def test_weights_with_other_dimensions_or_labels_are_refused():
         sg.gini(xr.DataArray(3.0))
 
 
+def test_weights_of_a_dataarray_may_come_in_another_order_and_with_labels_to_spare():
+    a, w = labelled(), np.array([3.0, 1.0, 2.0, 5.0])
+    want = sg.gini(a, dim="sensor", weights=w)
+    turned = xr.DataArray(w[::-1], dims="sensor", coords={"sensor": list("dcba")})
+    xr.testing.assert_identical(sg.gini(a, dim="sensor", weights=turned), want)
+    more = xr.DataArray([9.0, *w], dims="sensor", coords={"sensor": list("zabcd")})
+    xr.testing.assert_identical(sg.gini(a, dim="sensor", weights=more), want)
+    twice = xr.DataArray([9.0, *w], dims="sensor", coords={"sensor": list("aabcd")})
+    with pytest.raises(sg.InvalidInput, match="other labels along 'sensor'"):
+        sg.gini(a, dim="sensor", weights=twice)
+    with pytest.raises(sg.InvalidInput, match="weights have 5 entries along 'run', and x has 6"):
+        sg.gini(a, dim="run", weights=xr.DataArray(np.ones(5), dims="run"))
+
+
+def test_weights_with_an_index_of_another_kind_are_refused():
+    index = pd.MultiIndex.from_product([["u", "v"], [1, 2]], names=["group", "number"])
+    table = pd.DataFrame({"a": [1.0, 2.0, 3.0, 4.0]}, index=index)
+    for weights in (pd.Series([1.0, 2.0, 3.0, 4.0]), pd.Series([1.0, 2.0, 3.0, 4.0], index=list("uvwx"))):
+        with pytest.raises(sg.InvalidInput, match="weights and x have other labels"):
+            sg.gini(table, axis=0, weights=weights)
+        with pytest.raises(sg.InvalidInput, match="weights and x have other labels"):
+            sg.gini(weights, weights=table["a"])
+    turned = pd.Series([4.0, 3.0, 2.0, 1.0], index=index[::-1])
+    assert sg.gini(table["a"], weights=turned) == sg.gini([1, 2, 3, 4], weights=[1, 2, 3, 4])
+
+
+def test_tables_of_metrics_have_the_labels_of_the_signals():
+    a = labelled()
+    frame = sg.measure(a, ["gini", "hoyer"], dim="time").to_frame()
+    assert frame.index.names == ["sensor", "run"]
+    assert frame.loc[("c", 4), "hoyer"] == sg.hoyer(a[2, 4])
+    table = pd.DataFrame({"p": [1.0, 2.0], "q": [0.0, 5.0]}, index=["one", "two"])
+    by_column = sg.measure(table, ["gini", "hoyer"], axis=0)
+    assert by_column.to_frame().index.tolist() == ["p", "q"]
+    assert [line.split()[0] for line in str(by_column).splitlines()] == ["gini", "p", "q"]
+    assert sg.measure(table, ["gini"]).to_frame().loc["two", "gini"] == sg.gini([2, 5])
+    assert sg.measure(table["p"], ["gini"]).to_frame().shape == (1, 1)
+    assert len(str(sg.measure(table.to_numpy(), ["gini"])).splitlines()[1].split()) == 1
+
+
+def test_gradients_keep_labels():
+    a = labelled()
+    gradient = sg.gds_gradient(a, 3, axis=1)
+    xr.testing.assert_identical(gradient, a.copy(data=sg.gds_gradient(a.to_numpy(), 3, axis=1)))
+    table = pd.DataFrame({"p": [1, 2], "q": [0, 5]}, index=["one", "two"])
+    want = pd.DataFrame(sg.gds_gradient(table.to_numpy(), 2, axis=0), index=["one", "two"], columns=["p", "q"])
+    pd.testing.assert_frame_equal(sg.gds_gradient(table, 2, axis=0), want)
+    pd.testing.assert_series_equal(
+        sg.gds_gradient(table["q"], 2), pd.Series(sg.gds_gradient([0, 5], 2), index=["one", "two"], name="q")
+    )
+
+
 def test_weights_of_a_series_are_told_by_their_labels():
     x, w = pd.Series([1.0, 2.0, 5.0], index=list("abc")), pd.Series([3.0, 1.0, 2.0], index=list("cab"))
     assert sg.gini(x, weights=w) == sg.gini([1, 2, 5], weights=[1, 2, 3])

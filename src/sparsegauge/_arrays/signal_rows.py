@@ -153,7 +153,8 @@ def check_axis(axis: Any, ndim: int, shape: tuple[int, ...]) -> int | None:
     if axis is None:
         return None
     if type(axis) is not int and (isinstance(axis, bool) or not isinstance(axis, numbers.Integral)):
-        raise InvalidInput(f"axis must be an integer, or None for the flattened array, got {axis!r}")
+        several = "; name several dimensions in a tuple" if isinstance(axis, list | set | range) else ""
+        raise InvalidInput(f"axis must be an integer, or None for the flattened array, got {axis!r}{several}")
     if not -ndim <= int(axis) < ndim:
         raise InvalidInput(
             f"axis {axis} is out of range for an array of shape {shape}: use {-ndim}..{ndim - 1} or None"

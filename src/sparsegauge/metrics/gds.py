@@ -37,6 +37,7 @@ from ..errors import InvalidInput
 from . import _dispatch, _plain_arrays, _slopes
 from .catalogue import metric
 from .exact import Arithmetic, Pairs, length, power_sum, zeros
+from .labels import label_like
 from .lemmas import COUNTED_ZEROS, INVARIANT, MEANS, PADDING, ROBIN_HOOD, Laws
 from .metric import COUNT, Axis, Center, Options
 from .references import GDS
@@ -189,7 +190,7 @@ def gds_gradient(x: Any, order: float, *, axis: int | None = -1) -> Any:
     Where S_p has a kink this is a subgradient: ties count 0 at order 1, and so does every x_k = 0. For complex x it is
     the direction x_k / abs(x_k) times the slope in abs(x_k). Signals that are all zero or all masked, or hold a NaN,
     give nan; masked entries among others give 0; a sparse array gives a sparse array, whose values are those at its
-    stored entries.
+    stored entries; xarray and pandas objects keep their labels.
 
     Examples
     --------
@@ -201,4 +202,4 @@ def gds_gradient(x: Any, order: float, *, axis: int | None = -1) -> Any:
     if math.isinf(p):
         raise InvalidInput("the fraction of zeros (order=inf) has no gradient; use a finite order")
     signals = as_signals(x, axis=axis)
-    return restore_like(x, axis, signals, _slopes.slopes(signals, p))
+    return label_like(x, restore_like(x, axis, signals, _slopes.slopes(signals, p)))

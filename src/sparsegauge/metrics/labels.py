@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from .._arrays import check_axis
+from .._arrays import check_axis, library_of
 from .._arrays.reductions import check_axes
 from .._arrays.signal_rows import from_pandas
 from ..errors import InvalidInput
@@ -78,6 +78,18 @@ def _measure_frame(call: Reduction, x: Any) -> Any:
     return x._constructor_sliced(values, index=labels, name=call.name)
 
 
+def label_like(x: Any, values: Any) -> Any:
+    """Return values in the shape of x with the labels of x, if x is an xarray or pandas object."""
+    library = library_of(x)
+    if library == "xarray":
+        return x.copy(data=values)
+    if library == "pandas" and x.ndim == 2:
+        return x._constructor(values, index=x.index, columns=x.columns)
+    if library == "pandas":
+        return x._constructor(values, index=x.index, name=x.name)
+    return values
+
+
 def _with_weights(call: Reduction, weights: Any) -> Reduction:
     return call if weights is None else call._replace(options={**call.options, "weights": weights})
 
@@ -93,11 +105,23 @@ def _weights_by_dimension(weights: Any, x: Any) -> Any:
         )
     for name in weights.dims:
         labelled = name in weights.coords and name in x.coords
-        if weights.sizes[name] != x.sizes[name] or (labelled and not weights.indexes[name].equals(x.indexes[name])):
+        if labelled and not weights.indexes[name].equals(x.indexes[name]):
+            if not _has_each_once(weights.indexes[name], x.indexes[name]):
+                raise InvalidInput(
+                    f"weights and x have other labels along {name!r}; align them first, as by weights.reindex_like(x), "
+                    "or pass weights.to_numpy() to take them in their order"
+                )
+            weights = weights.reindex({name: x.indexes[name]})
+        elif weights.sizes[name] != x.sizes[name]:
             raise InvalidInput(
-                f"weights and x have other labels along {name!r}; align them first, as by weights.reindex_like(x)"
+                f"weights have {weights.sizes[name]} entries along {name!r}, and x has {x.sizes[name]}; pass as many"
             )
     return weights.broadcast_like(x).transpose(*x.dims).to_numpy()
+
+
+def _has_each_once(labels: Any, wanted: Any) -> bool:
+    """Tell whether an index has each of the labels of another one once."""
+    return bool(labels.nlevels == wanted.nlevels and labels.is_unique and (labels.get_indexer(wanted) >= 0).all())
 
 
 def _weights_by_label(weights: Any, x: Any, axis: Any) -> Any:
@@ -114,7 +138,7 @@ def _weights_by_label(weights: Any, x: Any, axis: Any) -> Any:
     for k, (theirs, wanted) in enumerate(zip(own, along, strict=True)):
         if theirs.equals(wanted):
             continue
-        if not theirs.is_unique or not wanted.isin(theirs).all():
+        if not _has_each_once(theirs, wanted):
             raise InvalidInput(
                 "weights and x have other labels; align them first, as by weights.reindex(x.index), or pass "
                 "weights.to_numpy() to take them in their order"

@@ -15,7 +15,7 @@ class MetricTable(Mapping[str, Values]):
     """The values of several metrics of the same signals, by the name of the metric.
 
     `str` of it is a text table. ``to_array()`` stacks the values along a first axis, and ``to_frame()`` gives a pandas
-    DataFrame with one row per signal and one column per metric.
+    DataFrame with one row per signal and one column per metric. Rows have the labels of x, where it had any.
     """
 
     def __init__(self, values: Mapping[str, Values]) -> None:
@@ -36,6 +36,9 @@ class MetricTable(Mapping[str, Values]):
     def __str__(self) -> str:
         """Return a text table: one row per signal, one column per metric."""
         columns = [[name, *(f"{value:.6g}" for value in np.ravel(values))] for name, values in self._values.items()]
+        if (labels := self._labels()) is not None:
+            names = (", ".join(map(str, label)) if isinstance(label, tuple) else str(label) for label in labels)
+            columns.insert(0, ["", *names])
         widths = [max(map(len, column)) for column in columns]
         rows = zip(*columns, strict=True)
         return "\n".join("  ".join(cell.rjust(width) for cell, width in zip(row, widths, strict=True)) for row in rows)
@@ -51,4 +54,14 @@ class MetricTable(Mapping[str, Values]):
         from .._platform.extras import import_extra
 
         pandas = import_extra("pandas", "to_frame()")
-        return pandas.DataFrame({name: np.ravel(values) for name, values in self._values.items()})
+        columns = {name: np.ravel(values) for name, values in self._values.items()}
+        return pandas.DataFrame(columns, index=self._labels())
+
+    def _labels(self) -> Any:
+        """Return the pandas index of the signals; None if they have no labels."""
+        values: Any = next(iter(self._values.values()), None)
+        if getattr(values, "ndim", 0) == 0:
+            return None
+        if hasattr(values, "dims"):  # of xarray
+            return values.to_series().index
+        return getattr(values, "index", None)
