@@ -7,11 +7,14 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from ._platform.extras import import_extra
 from .errors import InvalidInput
 from .metrics.catalogue import METRICS
+
+if TYPE_CHECKING:
+    from pandas import DataFrame
 
 torch: Any = import_extra("torch", "sparsegauge.torch", extra="torch")
 
@@ -125,7 +128,7 @@ class Monitor:
                 return row
         raise KeyError(f"{layer!r} is not monitored; there are {', '.join(row.layer for row in self.rows())}")
 
-    def to_pandas(self) -> Any:
+    def to_pandas(self) -> DataFrame:
         """Return the rows as a pandas DataFrame (extra `study`)."""
         pandas = import_extra("pandas", "a table")
         return pandas.DataFrame([vars(row) for row in self.rows()])

@@ -130,3 +130,28 @@ def test_the_default_order_is_written_once():
         if re.search(r"order: float = [0-9]", path.read_text(encoding="utf-8"))
     }
     assert not written
+
+
+# what is decided by the caller: the kind that `set_output` asks for, and the default of a declared option
+ANY_KIND = {("CoefficientNormaliser", "transform")} | {
+    ("Solver", name) for name in ("real", "count", "choice", "choices", "flag", "order_option")
+}
+
+
+def public_functions():
+    """Yield the public functions and methods, each with the name of its class or with nothing."""
+    for name in sg.__all__:
+        value = getattr(sg, name)
+        if inspect.isfunction(value):
+            yield ("", name), value
+        elif inspect.isclass(value):
+            for key, member in vars(value).items():
+                function = getattr(member, "fget", None) or getattr(member, "__func__", member)
+                if inspect.isfunction(function) and (not key.startswith("_") or key == "__call__"):
+                    yield (name, key), function
+
+
+def test_public_functions_say_what_they_return():
+    untyped = {names for names, function in public_functions() if function.__annotations__.get("return") == "Any"}
+    assert untyped == ANY_KIND
+    assert len(list(public_functions())) > 150

@@ -7,7 +7,7 @@ import textwrap
 from collections.abc import Iterable
 from dataclasses import asdict, dataclass, field
 from fractions import Fraction
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -24,6 +24,9 @@ from .proofs import proof
 from .shrink import shrink
 from .strategy import find_counterexample, find_missed_lies
 from .subject import Subject, as_subject
+
+if TYPE_CHECKING:
+    from pandas import DataFrame
 
 BUDGET = 2000
 MOST_WRITTEN_OUT = 3  # equal values; "2 x 2" would be taken for a product
@@ -116,7 +119,7 @@ class Audit:
             if key not in CRITERIA or CRITERIA[key].variant_of is None
         }
 
-    def to_frame(self) -> Any:
+    def to_frame(self) -> DataFrame:
         """Return a pandas DataFrame with one row per criterion (extra `study`)."""
         rows = [asdict(verdict) | {"name": verdict.name} for verdict in self.verdicts.values()]
         columns = ["criterion", "name", "status", "reason", "searched", "counterexample", "boundary"]

@@ -7,13 +7,16 @@ import textwrap
 import warnings
 from collections.abc import Iterator
 from dataclasses import asdict, dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from .._platform.extras import import_extra
 from ..errors import InvalidInput
 
+if TYPE_CHECKING:
+    from pandas import DataFrame
 
-def frame(rows: list[dict[str, Any]]) -> Any:
+
+def frame(rows: list[dict[str, Any]]) -> DataFrame:
     """Return rows as a pandas DataFrame whose index is their first entry (extra `study`)."""
     return import_extra("pandas", "a table").DataFrame(rows).set_index(next(iter(rows[0])))
 
@@ -97,7 +100,7 @@ class PaperAudit:
         counts = ", ".join(f"{sum(c.verdict == v for c in self.claims)} {v}" for v in VERDICTS)
         return "\n\n".join([f"{len(self.claims)} claims of the paper: {counts}", *(str(c) for c in self.claims)])
 
-    def to_frame(self) -> Any:
+    def to_frame(self) -> DataFrame:
         """Return a pandas DataFrame with one row per claim (extra `study`)."""
         return frame([asdict(claim) for claim in self.claims])
 

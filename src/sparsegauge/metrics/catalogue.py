@@ -10,7 +10,7 @@ import importlib
 import math
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from typing import Any, Literal
+from typing import TYPE_CHECKING, Any, Literal, overload
 
 from numpy.typing import ArrayLike
 
@@ -19,6 +19,9 @@ from ..errors import InvalidInput
 from .exact import Formula
 from .lemmas import NOTHING
 from .metric import Axis, Center, Kernel, Metric, MetricFunction, Options, Proofs, Values
+
+if TYPE_CHECKING:
+    from .metric_table import MetricTable
 
 # The modules that define the metrics of the package. Their order is the order of all tables.
 FAMILIES = ("gds", "penalties", "norms", "gini_family", "entropies", "inequality", "diversity")
@@ -228,6 +231,38 @@ def metric(
     return decorate
 
 
+@overload
+def measure(  # type: ignore[overload-overlap]
+    x: ArrayLike,
+    metric: str,
+    *,
+    axis: Axis = -1,
+    keepdims: bool = False,
+    nan_policy: str = "propagate",
+    weights: ArrayLike | None = None,
+    center: Center = None,
+    zero: float = math.nan,
+    dim: Any = None,
+    **parameters: float,
+) -> Values: ...
+
+
+@overload
+def measure(
+    x: ArrayLike,
+    metric: Sequence[str | tuple[str, Mapping[str, float]]],
+    *,
+    axis: Axis = -1,
+    keepdims: bool = False,
+    nan_policy: str = "propagate",
+    weights: ArrayLike | None = None,
+    center: Center = None,
+    zero: float = math.nan,
+    dim: Any = None,
+    **parameters: float,
+) -> MetricTable: ...
+
+
 def measure(
     x: ArrayLike,
     metric: str | Sequence[str | tuple[str, Mapping[str, float]]],
@@ -240,7 +275,7 @@ def measure(
     zero: float = math.nan,
     dim: Any = None,
     **parameters: float,
-) -> Any:
+) -> Values | MetricTable:
     """Measure an array by one metric of the catalogue `METRICS`, or by several.
 
     Parameters
@@ -278,7 +313,7 @@ def measure(
     options = Options(axis=axis, keepdims=keepdims, nan_policy=nan_policy, weights=weights, center=center, zero=zero)
     if isinstance(metric, str):
         found = METRICS.find(metric)
-        return found.function(x, dim=dim, **options, **found.check(parameters))
+        return found.function(x, dim=dim, **options, **found.check(parameters))  # type: ignore[no-any-return]
     from .metric_table import MetricTable
 
     chosen = choose_metrics(metric)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -11,6 +11,9 @@ from numpy.typing import ArrayLike
 from .._arrays import Array, Signals, as_finite_array, over_signals
 from ..errors import InvalidInput
 from .diversity import hill
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
 
 
 @dataclass(frozen=True, eq=False)
@@ -29,7 +32,7 @@ class Lorenz:
         """Twice the area between the diagonal and the curve: the Gini index."""
         return 1.0 - float(np.diff(self.population) @ (self.share[1:] + self.share[:-1]))
 
-    def plot(self, ax: Any = None, **style: Any) -> Any:
+    def plot(self, ax: Axes | None = None, **style: Any) -> Axes:
         """Draw the curve and the diagonal, and return matplotlib's axes.
 
         Parameters

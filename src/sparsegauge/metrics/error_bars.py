@@ -18,7 +18,7 @@ from .._arrays import gather_signals, library_of
 from ..errors import InvalidInput
 from .containers import Reduction, measure_elsewhere
 from .contributions import Blocks, Contributions, ErrorEstimator, Method, Spread
-from .metric import Axis, Center, Metric, MetricFunction
+from .metric import Axis, Center, Metric, MetricFunction, Values
 from .scales import LINEAR, Scale
 
 LABELLED = ("xarray", "pandas")
@@ -44,7 +44,7 @@ def standard_error(
     center: Center = None,
     dim: Any = None,
     **parameters: Any,
-) -> Any:
+) -> Values:
     r"""Return the standard error of a metric: how much it would vary between signals of the same kind and length.
 
     .. math:: \widehat{\mathrm{se}}^2 = \frac{1}{N (N - 1)} \sum_k \mathrm{IF}_k^2
@@ -92,11 +92,11 @@ def standard_error(
     if dim is not None or library_of(x) in LABELLED:
         own = {"metric": estimate.metric, "method": method, "blocks": blocks, **parameters}
         options = {"axis": axis, "keepdims": keepdims, "nan_policy": nan_policy, "weights": weights, "center": center}
-        return measure_elsewhere(Reduction("standard_error", standard_error, own, options, dim), x)
+        return measure_elsewhere(Reduction("standard_error", standard_error, own, options, dim), x)  # type: ignore[no-any-return]
     signals, finish = gather_signals(x, axis, nan_policy, keepdims, weights, center)
     estimate.check_signals(x, axis, signals)
     errors = [math.sqrt(estimate.spread(one).variance) for one in estimate.contributions(signals, LINEAR)]
-    return finish(np.array(errors, dtype=np.float64))
+    return finish(np.array(errors, dtype=np.float64))  # type: ignore[no-any-return]
 
 
 def confidence_interval(

@@ -20,7 +20,7 @@ import math
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from numpy.typing import ArrayLike
+from numpy.typing import ArrayLike, NDArray
 
 from .._arrays import (
     Array,
@@ -181,7 +181,7 @@ def gds_profile(
     return np.array(results, dtype=np.float64).reshape((len(checked), *(signals.shape or ())))
 
 
-def gds_gradient(x: Any, order: float, *, axis: int | None = -1) -> Any:
+def gds_gradient(x: ArrayLike, order: float, *, axis: int | None = -1) -> NDArray[Any]:
     r"""Return the gradient of S_p, in the shape of x.
 
     .. math:: \frac{\partial S_p}{\partial x_k} = \operatorname{sign}(x_k) \frac{p}{N \sum c^p} \left(
@@ -202,4 +202,4 @@ def gds_gradient(x: Any, order: float, *, axis: int | None = -1) -> Any:
     if math.isinf(p):
         raise InvalidInput("the fraction of zeros (order=inf) has no gradient; use a finite order")
     signals = as_signals(x, axis=axis)
-    return label_like(x, restore_like(x, axis, signals, _slopes.slopes(signals, p)))
+    return label_like(x, restore_like(x, axis, signals, _slopes.slopes(signals, p)))  # type: ignore[no-any-return]

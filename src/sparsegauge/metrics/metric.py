@@ -133,9 +133,9 @@ class Metric:
         object.__setattr__(self, "title", self.title or self.name.replace("_", " "))
         object.__setattr__(self, "function", _public_function(self))
 
-    def __call__(self, x: ArrayLike, *args: Any, **options: Any) -> Any:
+    def __call__(self, x: ArrayLike, *args: Any, **options: Any) -> Values:
         """Measure an array: the same as calling the public function."""
-        return self.function(x, *args, **options)
+        return self.function(x, *args, **options)  # type: ignore[no-any-return]
 
     def __repr__(self) -> str:
         """Return the name and the formula."""

@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from typing import Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from .._arrays import Array
 from .metric import Values
+
+if TYPE_CHECKING:
+    from pandas import DataFrame
 
 
 class MetricTable(Mapping[str, Values]):
@@ -49,7 +52,7 @@ class MetricTable(Mapping[str, Values]):
         """Return the values in one array, whose first axis runs over the metrics."""
         return np.array(list(self._values.values()), dtype=np.float64)
 
-    def to_frame(self) -> Any:
+    def to_frame(self) -> DataFrame:
         """Return a pandas DataFrame with one row per signal and one column per metric."""
         from .._platform.extras import import_extra
 

@@ -60,7 +60,7 @@ class Problem:
         return np.iscomplexobj(self.y) or (self.system.matrix is not None and np.iscomplexobj(self.system.matrix))
 
     @property
-    def dtype(self) -> Any:
+    def dtype(self) -> type[np.complex128] | type[np.float64]:
         """The type of x's entries."""
         return np.complex128 if self.is_complex else np.float64
 

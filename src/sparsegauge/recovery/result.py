@@ -18,6 +18,7 @@ from .tolerances import NOT_ZERO
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
+    from pandas import DataFrame
 
 
 @dataclass(frozen=True)
@@ -291,7 +292,7 @@ class Recoveries(Sequence[Recovery]):
         """Return numbers, strings and lists, for JSON: one dictionary per column."""
         return {"recoveries": [found.to_dict() for found in self._all]}
 
-    def to_frame(self) -> Any:
+    def to_frame(self) -> DataFrame:
         """Return a pandas DataFrame with one row per column of Y (extra `study`)."""
         pd = import_extra("pandas", "a table")
         words = ("success", "status", "nonzeros", "residual", "noise", "certified", "nit", "fun", "message")

@@ -17,7 +17,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -31,6 +31,9 @@ from .problem import Problem
 from .reweighted import GDSReweighted
 from .solver import Solver
 from .tolerances import EXACT, LEAST_RESIDUAL, NOT_ZERO, RESIDUAL_SLACK
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
 
 LEAST = Parameter("least", 1e-3, low=0, high=1)
 LEAST_SPARE_MEASUREMENTS = 3  # beyond the non-zeros: fewer do not determine the noise
@@ -58,7 +61,7 @@ class TradeOff:
         """The solution at the knee."""
         return np.asarray(self.solutions[self.knee])
 
-    def plot(self, ax: Any = None) -> Any:
+    def plot(self, ax: Axes | None = None) -> Axes:
         """Draw the front with its knee on Matplotlib axes, new ones by default; returns the axes."""
         import matplotlib.pyplot as plt
 

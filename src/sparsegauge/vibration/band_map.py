@@ -25,6 +25,7 @@ from .whitening import whiten as flatten
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
+    from pandas import DataFrame
 
 LOWEST_FREQUENCY = 10.0  # of the envelope spectrum, in hertz, where the speed is not known
 HIGHEST_FREQUENCY = 1000.0
@@ -111,7 +112,7 @@ class BandMap:
         """Tell whether the best band is sparser than chance explains at this false-alarm level."""
         return self.threshold(level).exceeded
 
-    def to_frame(self) -> Any:
+    def to_frame(self) -> DataFrame:
         """Return a pandas table with one row per band."""
         pd = import_extra("pandas", "to_frame")
         return pd.DataFrame(
