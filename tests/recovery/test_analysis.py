@@ -110,9 +110,10 @@ def test_a_piecewise_constant_picture_from_a_part_of_its_spectrum():
     np.testing.assert_allclose(found.coefficients, analysis.differences(found.x.reshape(picture.shape)).ravel())
 
 
-def test_a_complex_picture_from_its_noisy_spectrum():
+@pytest.mark.parametrize("seed", range(4))
+def test_a_complex_picture_from_its_noisy_spectrum(seed):
     picture = discs() * np.exp(0.5j)
-    A, rng = sampled_spectrum(SIDE, 0.7, 0, is_complex=True), np.random.default_rng(0)
+    A, rng = sampled_spectrum(SIDE, 1.2, seed, is_complex=True), np.random.default_rng(seed)
     y = A.matvec(picture.ravel())
     noise = 0.01 * np.linalg.norm(y) / np.sqrt(len(y))
     found = sg.recover(
@@ -120,7 +121,7 @@ def test_a_complex_picture_from_its_noisy_spectrum():
     )
     assert found.success
     assert np.iscomplexobj(found.x)
-    assert relative_error(found.x, picture.ravel()) < 0.03
+    assert relative_error(found.x, picture.ravel()) < 0.013
 
 
 def test_a_photograph_comes_nearer_than_by_coefficients_alone():
@@ -213,3 +214,14 @@ def test_what_total_variation_of_pictures_cannot_do_gets_a_sentence(option):
     A = sampled_spectrum(32, 1.0, 0)
     with pytest.raises(sg.InvalidInput, match="leave it out"):
         sg.recover(A, A.matvec(discs(32).ravel()), transform=("tv", (32, 32)), **option)
+
+
+@pytest.mark.parametrize("seed", [3, 4, 5])
+def test_a_large_coefficient_of_the_spectrum_does_not_choose_the_threshold(seed):
+    """Where one of the lowest frequencies was held out, it decided where the fall ended: 10 dB were lost."""
+    picture = pywt.data.aero().reshape(SIDE, 8, SIDE, 8).mean(axis=(1, 3))
+    A = sampled_spectrum(SIDE, 1.2, seed)
+    y = A.matvec(picture.ravel())
+    plain = psnr(A.rmatvec(y).reshape(picture.shape), picture, peak=255)
+    found = sg.recover(A, y, transform=("db4", picture.shape)).x.reshape(picture.shape)
+    assert psnr(found, picture, peak=255) > plain + 3

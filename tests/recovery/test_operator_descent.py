@@ -8,6 +8,7 @@ from scipy.sparse.linalg import LinearOperator
 
 import sparsegauge as sg
 from sparsegauge.recovery.falling_thresholds import NeighbourThresholds
+from sparsegauge.recovery.quadratic import HELD_OUT_SHARE, MOST_LARGE, Quadratic
 from sparsegauge.recovery.quality import psnr, relative_error
 
 OURS = sg.GDSReweighted()
@@ -195,3 +196,23 @@ def test_single_precision_passes_the_dot_test():
         dtype=np.float32,
     )
     assert sg.recover(A, B[:, 3].astype(float)).success
+
+
+def held_out(y):
+    return ~Quadratic.with_products(lambda x: x, lambda r: r, y).kept
+
+
+def test_measurements_that_are_far_larger_than_most_are_not_held_out():
+    rng = np.random.default_rng(5)
+    y = rng.standard_normal(4000)
+    assert held_out(y).mean() == pytest.approx(HELD_OUT_SHARE, rel=0.2)
+    large = rng.random(4000) < 0.8 * MOST_LARGE
+    y[large] *= 100 / np.abs(y[large])
+    assert not held_out(y)[large].any()
+    assert held_out(y).mean() == pytest.approx(HELD_OUT_SHARE, rel=0.2)
+
+
+def test_where_most_measurements_are_nearly_nothing_the_others_are_held_out_too():
+    rng = np.random.default_rng(6)
+    y = np.where(rng.random(4000) < 0.2, rng.standard_normal(4000), 0.0)
+    assert held_out(y)[y != 0].mean() > HELD_OUT_SHARE / 2

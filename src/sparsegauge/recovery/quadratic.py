@@ -12,6 +12,8 @@ from numpy.typing import NDArray
 from .problem import Problem
 
 HELD_OUT_SHARE = 0.05  # of the measurements, which choose parameters
+LARGE = 4.0  # in units of the median magnitude of y
+MOST_LARGE = 0.05  # of the measurements
 POWER_ITERATIONS = 30
 SETTLED_STEP = 1e-4  # relative change of x after which a descent ends
 
@@ -43,7 +45,8 @@ class Quadratic(NamedTuple):
     def with_products(cls, forward: Product, adjoint: Product, y: Vector) -> Quadratic:
         """Return that of A and A^H, given as functions."""
         size = largest_square(forward, adjoint, adjoint(y))
-        return cls(forward, adjoint, y, size, np.random.default_rng(0).random(len(y)) >= HELD_OUT_SHARE)
+        kept = np.random.default_rng(0).random(len(y)) >= HELD_OUT_SHARE
+        return cls(forward, adjoint, y, size, kept | _are_large(y))
 
     def with_all(self) -> Quadratic:
         """Return the same over all measurements."""
@@ -78,6 +81,15 @@ class Quadratic(NamedTuple):
             if moved <= SETTLED_STEP * np.linalg.norm(x):
                 break
         return x
+
+
+def _are_large(y: Vector) -> NDArray[np.bool_]:
+    """Return the few measurements that are far larger than most, as those of the low frequencies of a picture are.
+
+    They are never held out: without them x is another signal, and what it says of them would decide everything.
+    """
+    magnitudes = np.abs(y)
+    return magnitudes > max(LARGE * float(np.median(magnitudes)), float(np.quantile(magnitudes, 1 - MOST_LARGE)))
 
 
 def largest_square(forward: Product, adjoint: Product, like: Vector) -> float:
