@@ -1,4 +1,4 @@
-"""Audit your own sparsity metric: which laws it violates, with counterexamples that anybody can recompute.
+"""Audit your own sparsity metric: which laws it violates, with counterexamples that can be recomputed.
 
 The example is a common metric, the share of the energy in the largest tenth of the coefficients. Its function accepts
 any numbers, so the audit can call it with fractions and obtain exact values.
