@@ -4,6 +4,7 @@ import functools
 import json
 import math
 import threading
+import warnings
 
 import mpmath
 import numpy as np
@@ -46,6 +47,19 @@ def test_no_honest_metric_is_convicted(metric):
 def test_a_continuous_metric_with_a_slow_limit_is_not_called_discontinuous():
     verdict = sg.audit(lambda c: -sum(x**0.0001 for x in c), criteria="P1", budget=QUICK)["P1"]
     assert verdict.status != "violated"
+
+
+def test_overflow_in_a_function_is_not_shown():
+    """Signals of all scales are tried; the warnings of NumPy about them are no news for the user."""
+
+    def kurtosis(c):
+        c = np.asarray(c, float)
+        return float(np.mean(c**4) / np.mean(c**2) ** 2)
+
+    with warnings.catch_warnings(record=True) as shown:
+        warnings.simplefilter("always")
+        assert sg.audit(kurtosis, criteria=["P4", "P7"], budget=QUICK).violated == []
+    assert shown == []
 
 
 def test_what_is_no_function_is_refused():

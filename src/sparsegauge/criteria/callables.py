@@ -98,7 +98,8 @@ class CallableSubject:
                 )
 
     def _call(self, array: Any) -> Any:
-        return self._function(array, **self.parameters)
+        with np.errstate(all="ignore"):  # extreme signals overflow; what has no finite value is not judged
+            return self._function(array, **self.parameters)
 
     def enclose(self, signals: Sequence[Signal], digits: int) -> tuple[list[Bounds], str]:
         """Return bounds of the values of some signals, and the arithmetic that gave them."""
