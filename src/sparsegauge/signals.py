@@ -15,7 +15,7 @@ import numpy as np
 from numpy.lib.stride_tricks import sliding_window_view
 from numpy.typing import NDArray
 
-from ._arrays import Array, as_finite_array, check_axis, check_count, is_sparse
+from ._arrays import Array, advise_on_conversion, as_finite_array, check_axis, check_count, is_sparse
 from .errors import InvalidInput
 from .rounding import LARGEST_SAFE, ORTHONORMAL, SMALLEST_SAFE
 
@@ -311,8 +311,9 @@ def windows(x: Any, length: int, hop: int, *, axis: int = -1) -> NDArray[Any]:
         raise InvalidInput(f"windows are views of a plain array, got {type(x).__name__}; use x.toarray() or x.filled()")
     try:
         array = np.asarray(x)
-    except ValueError as error:
-        raise InvalidInput(f"x cannot be made into an array ({error}); pass rows of equal length") from error
+    except Exception as error:  # whatever the object's own conversion raises
+        advice = advise_on_conversion(x, "x", "pass rows of equal length")
+        raise InvalidInput(f"x cannot be made into an array ({error}); {advice}") from error
     length, hop = check_count("length", length, least=1), check_count("hop", hop, least=1)
     along = check_axis(axis, array.ndim, array.shape)
     if along is None:

@@ -249,3 +249,28 @@ def test_monitor_reads_like_a_table():
 def test_what_the_monitor_refuses(arguments, options, message):
     with pytest.raises(sg.InvalidInput, match=message):
         sg.torch.monitor(*arguments, **options)
+
+
+def test_tables_of_tensors_that_need_a_gradient_are_shown():
+    x = torch.tensor([[1.0, 2.0, 5.0], [0.0, 1.0, 1.0]], requires_grad=True)
+    table = sg.measure(x, ["gini", "hoyer"])
+    assert table["gini"].requires_grad
+    assert str(table).split() == str(sg.measure(x.detach(), ["gini", "hoyer"])).split()
+    np.testing.assert_array_equal(table.to_array()[0], table["gini"].detach())
+    assert table.to_frame()["hoyer"].tolist() == table["hoyer"].tolist()
+
+
+@pytest.mark.parametrize(
+    "call",
+    [
+        lambda x: sg.standard_error(x, "gini"),
+        lambda x: sg.gds_gradient(x, 2),
+        lambda x: sg.dct(x),
+        lambda x: sg.windows(x, 2, 1),
+        lambda x: sg.recover(np.ones((4, 8)), x[:4]),
+    ],
+    ids=["standard_error", "gradient", "dct", "windows", "recover"],
+)
+def test_what_loses_the_gradient_says_so(call):
+    with pytest.raises(sg.InvalidInput, match=r"pass [xy].detach\(\), as the result carries no gradient"):
+        call(torch.rand(8, requires_grad=True))

@@ -12,7 +12,7 @@ from .checks import (
     check_order,
     check_orders,
 )
-from .libraries import Library, library_of
+from .libraries import Library, advise_on_conversion, library_of
 from .reductions import check_axes, gather_signals, merge_axes, over_signals
 from .signal_rows import (
     Array,
@@ -34,6 +34,7 @@ __all__ = [
     "Parameter",
     "Signals",
     "Switch",
+    "advise_on_conversion",
     "as_finite_array",
     "as_rng",
     "as_signals",

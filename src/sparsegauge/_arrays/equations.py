@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 
 from ..errors import InvalidInput
 from .checks import check_number
+from .libraries import advise_on_conversion
 from .signal_rows import Array, is_sparse
 
 LARGEST_ADJOINT_ERROR = 1e-4  # of the dot test, relative: single precision stays far below
@@ -76,7 +77,9 @@ def _as_matrix(A: Any, copy: bool) -> NDArray[Any]:
     try:
         array = np.asarray(A)
     except Exception as error:  # whatever the object's own conversion raises
-        raise InvalidInput(f"A cannot be made into an array ({error}); pass a table of numbers") from error
+        raise InvalidInput(
+            f"A cannot be made into an array ({error}); {advise_on_conversion(A, 'A', 'pass a table of numbers')}"
+        ) from error
     if array.ndim != 2 or array.dtype.kind not in "biufc":
         raise InvalidInput(
             f"A must be a two-dimensional array of numbers, a SciPy sparse array or a LinearOperator, got "
@@ -135,7 +138,8 @@ def _as_numbers(name: str, values: Any) -> NDArray[Any]:
     try:
         array = np.asarray(values)
     except Exception as error:
-        raise InvalidInput(f"{name} cannot be made into an array ({error}); pass a list of numbers") from error
+        advice = advise_on_conversion(values, name, "pass a list of numbers")
+        raise InvalidInput(f"{name} cannot be made into an array ({error}); {advice}") from error
     if array.dtype.kind not in "biufc":
         raise InvalidInput(f"{name} must be numbers, got dtype {array.dtype} of shape {array.shape}")
     array = array.astype(np.complex128 if array.dtype.kind == "c" else np.float64)

@@ -34,3 +34,12 @@ def _find_library(kind: type) -> Library | None:
         if root in CONVERTED_BY_NUMPY:
             return None
     return "array_api" if hasattr(kind, "__array_namespace__") else None
+
+
+def advise_on_conversion(x: Any, name: str, otherwise: str) -> str:
+    """Return what to do where NumPy could not convert an argument."""
+    if getattr(x, "requires_grad", False) is True:
+        return f"pass {name}.detach(), as the result carries no gradient"
+    if getattr(x, "is_cuda", False) is True:
+        return f"pass {name}.cpu()"
+    return otherwise

@@ -24,6 +24,7 @@ from numpy.typing import NDArray
 from .._platform import threads
 from ..errors import InvalidInput
 from .checks import check_choice
+from .libraries import advise_on_conversion
 
 Array: TypeAlias = NDArray[np.float64]
 Indices: TypeAlias = NDArray[np.int64]
@@ -169,9 +170,9 @@ def as_numbers(x: Any, name: str = "x") -> NDArray[Any]:
     try:
         array = np.asarray(x if type(x) is np.ndarray else from_pandas(x))
     except Exception as error:  # whatever the object's own conversion raises
+        advice = "pass numbers in a list, an array or a table whose rows are of equal length"
         raise InvalidInput(
-            f"{name} cannot be made into an array ({error}); pass numbers in a list, an array or a table whose rows "
-            "are of equal length"
+            f"{name} cannot be made into an array ({error}); {advise_on_conversion(x, name, advice)}"
         ) from error
     _check_dtype(array.dtype, name)
     if array.ndim == 0:

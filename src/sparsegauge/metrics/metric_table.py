@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from .._arrays import Array
+from .._arrays import Array, library_of
 from .metric import Values
 
 if TYPE_CHECKING:
@@ -38,7 +38,9 @@ class MetricTable(Mapping[str, Values]):
 
     def __str__(self) -> str:
         """Return a text table: one row per signal, one column per metric."""
-        columns = [[name, *(f"{value:.6g}" for value in np.ravel(values))] for name, values in self._values.items()]
+        columns = [
+            [name, *(f"{value:.6g}" for value in np.ravel(_plain(values)))] for name, values in self._values.items()
+        ]
         if (labels := self._labels()) is not None:
             names = (", ".join(map(str, label)) if isinstance(label, tuple) else str(label) for label in labels)
             columns.insert(0, ["", *names])
@@ -50,14 +52,14 @@ class MetricTable(Mapping[str, Values]):
 
     def to_array(self) -> Array:
         """Return the values in one array, whose first axis runs over the metrics."""
-        return np.array(list(self._values.values()), dtype=np.float64)
+        return np.array([_plain(values) for values in self._values.values()], dtype=np.float64)
 
     def to_frame(self) -> DataFrame:
         """Return a pandas DataFrame with one row per signal and one column per metric."""
         from .._platform.extras import import_extra
 
         pandas = import_extra("pandas", "to_frame()")
-        columns = {name: np.ravel(values) for name, values in self._values.items()}
+        columns = {name: np.ravel(_plain(values)) for name, values in self._values.items()}
         return pandas.DataFrame(columns, index=self._labels())
 
     def _labels(self) -> Any:
@@ -65,6 +67,12 @@ class MetricTable(Mapping[str, Values]):
         values: Any = next(iter(self._values.values()), None)
         if getattr(values, "ndim", 0) == 0:
             return None
-        if hasattr(values, "dims"):  # of xarray
+        library = library_of(values)
+        if library == "xarray":
             return values.to_series().index
-        return getattr(values, "index", None)
+        return values.index if library == "pandas" else None
+
+
+def _plain(values: Any) -> Any:
+    """Return the values of a tensor without its gradient, from whatever device, and others as they are."""
+    return values.detach().cpu() if hasattr(values, "detach") else values
