@@ -187,7 +187,8 @@ def test_thresholds_of_all_variants_are_the_same(shape, is_complex):
     for kernels in VARIANTS:
         for charge, low, high in ((NOTHING, NOTHING, NOTHING), (1 + 0 * a, np.full(len(a), 0.5), np.full(len(a), 9.0))):
             m = np.empty(len(a))
-            means = kernels.shrink(a, s, *shape, 6.0, table, 20.0, 6.0, charge, low, high, is_complex, m)
+            thresholds = kernels.ThresholdShape(np.array([*shape, 6.0]), table, 20.0, 6.0, is_complex)
+            means = kernels.shrink(a, s, thresholds, charge, low, high, m)
             results.append([*means, m])
     assert alike(results[::2])
     assert alike(results[1::2])
@@ -205,8 +206,9 @@ def test_the_divergence_is_the_derivative(shape):
     a, s, h = np.random.default_rng(1).exponential(5.0, 2000), np.full(2000, 4.0), 1e-7
     table = np.linspace(1.0, -0.5, SLOPE_NODES + 1)
     plus, minus = np.empty(2000), np.empty(2000)
-    options = (*shape, 6.0, table, 20.0, 6.0, NOTHING, NOTHING, NOTHING, False)
     kernels = _compiled.recover
+    thresholds = kernels.ThresholdShape(np.array([*shape, 6.0]), table, 20.0, 6.0, False)
+    options = (thresholds, NOTHING, NOTHING, NOTHING)
     kernels.shrink(a + h, s, *options, plus)
     kernels.shrink(a - h, s, *options, minus)
     _, divergence = kernels.shrink(a, s, *options, np.empty(2000))

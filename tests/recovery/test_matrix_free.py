@@ -293,8 +293,7 @@ def test_steins_estimate_is_the_risk(shape, is_complex):
     m = np.empty(n)
     table, top, level = tabulate_slopes(np.maximum(a - 1, 0), 4.0)
     empty = np.empty(0)
-    risk, _ = kernels.shrink(
-        a, s, shape.share, shape.q, shape.scale, shape.floor, shape.well, 6.0, table, top, level + 1, empty, empty,
-        empty, is_complex, m,
-    )  # fmt: skip
+    parameters = np.array([shape.share, shape.q, shape.scale, shape.floor, shape.well, 6.0])
+    thresholds = kernels.ThresholdShape(parameters, table, top, level + 1, is_complex)
+    risk, _ = kernels.shrink(a, s, thresholds, empty, empty, empty, m)
     assert np.isclose(risk, np.mean(np.abs(r * m / a - x) ** 2), atol=0.02)

@@ -10,10 +10,31 @@ import math
 from .kernel_tolerances import LEAST_MAGNITUDE, SMALLEST_SUM
 from .lanes import LANES, join_lanes
 from .powers import any_power, real_power
-from .vocabulary import Array, Lanes, Matrix, Values, entry, inlined, kernel
+from .vocabulary import Array, Lanes, Matrix, Values, entry, inlined, kernel, record
 
 SLOPE_NODES = 256
 SLOPE_ROOM = 2  # arrays as long as the table
+
+
+@record
+class ThresholdShape:
+    """How thresholds depend on a magnitude: the parameters of `recovery/shrinkage.py`, and the table of slopes."""
+
+    share: float
+    q: float
+    scale: float
+    floor: float
+    well: float
+    power: float
+    top: float
+    level: float
+    is_complex: bool
+    table: Values
+
+    def __init__(self, parameters: Values, table: Values, top: float, level: float, is_complex: bool) -> None:
+        self.share, self.q, self.scale = parameters[0], parameters[1], parameters[2]
+        self.floor, self.well, self.power = parameters[3], parameters[4], parameters[5]
+        self.table, self.top, self.level, self.is_complex = table, top, level, is_complex
 
 
 @inlined
@@ -111,18 +132,17 @@ def write_slopes(p: float, w: Array, room: Matrix) -> float:
 
 
 @inlined
-def threshold(
-    a: float, s: float, share: float, q: float, scale: float, floor: float, well: float, power: float, table: Values,
-    top: float, level: float, charge: float, is_complex: bool,
-) -> tuple[float, float]:  # fmt: skip
+def threshold(a: float, s: float, shape: ThresholdShape, charge: float) -> tuple[float, float]:
     """Return the shrunken magnitude of a, and its derivative (for complex numbers half the divergence)."""
+    share, q, floor, well, power = shape.share, shape.q, shape.floor, shape.well, shape.power
+    top, level = shape.top, shape.level
     c = max((1.0 - share) * a + share * s, LEAST_MAGNITUDE)
     j, part = find_node(max(c - 1.0, 0.0), top)
-    w = table[j] + part * (table[j + 1] - table[j])
+    w = shape.table[j] + part * (shape.table[j + 1] - shape.table[j])
     slope = 0.0
     if 1.0 < c < 1.0 + top:
-        slope = (table[j + 1] - table[j]) / (node_magnitude(j + 1, top) - node_magnitude(j, top))
-    base = scale * charge
+        slope = (shape.table[j + 1] - shape.table[j]) / (node_magnitude(j + 1, top) - node_magnitude(j, top))
+    base = shape.scale * charge
     if q != 1.0:
         base *= any_power(c, q - 1.0)
     inner = 1.0 - share
@@ -148,14 +168,13 @@ def threshold(
     elif below < level or well == 0.0:
         m = below
         d = 1.0 - (rise - swell if t > pull else 0.0)
-    return m, 0.5 * (d + m / a) if is_complex else d
+    return m, 0.5 * (d + m / a) if shape.is_complex else d
 
 
 @entry
 def shrink(
-    a: Values, s: Values, share: float, q: float, scale: float, floor: float, well: float, power: float, table: Values,
-    top: float, level: float, charge: Values, low: Values, high: Values, is_complex: bool, out: Array,
-) -> tuple[float, float]:  # fmt: skip
+    a: Values, s: Values, shape: ThresholdShape, charge: Values, low: Values, high: Values, out: Array
+) -> tuple[float, float]:
     """Write the shrunken magnitudes; return the means of the risk and of the derivative, in units of the noise.
 
     C. M. Stein, "Estimation of the mean of a multivariate normal distribution", Annals of Statistics 9(6), 1981: the
@@ -167,7 +186,7 @@ def shrink(
     n = len(a)
     for i in range(n):
         cost = charge[i] if len(charge) > 0 else 1.0
-        m, d = threshold(a[i], s[i], share, q, scale, floor, well, power, table, top, level, cost, is_complex)
+        m, d = threshold(a[i], s[i], shape, cost)
         if len(low) > 0 and not (low[i] <= m <= high[i]):
             m = min(max(m, low[i]), high[i])
             d = 0.0

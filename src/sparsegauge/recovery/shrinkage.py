@@ -96,10 +96,9 @@ class Shrinkage:
         limits: tuple[Array, Array], out: Array,
     ) -> tuple[float, float]:  # fmt: skip
         table, top, level = slopes
-        risk, derivative = _compiled.recover.shrink(
-            a, s, shape.share, shape.q, shape.scale, shape.floor, shape.well, self.options.sharpness, table, top,
-            level + 1, charge, *limits, self.is_complex, out,
-        )  # fmt: skip
+        parameters = np.array([shape.share, shape.q, shape.scale, shape.floor, shape.well, self.options.sharpness])
+        thresholds = _compiled.recover.ThresholdShape(parameters, table, top, level + 1, self.is_complex)
+        risk, derivative = _compiled.recover.shrink(a, s, thresholds, charge, *limits, out)
         return risk, derivative
 
     def _choose(
