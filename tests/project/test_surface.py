@@ -120,7 +120,7 @@ MOST_KERNELS_WITH_MANY_PARAMETERS = 32  # a new one bundles its arrays and numbe
 
 
 def test_kernels_with_many_parameters_do_not_become_more():
-    """A kernel for short rows gets arrays and numbers one by one, because a record takes longer to make than the row."""
+    """Kernels of short rows get arrays and numbers one by one: to make a record takes longer than the row."""
     kernels = list((Path(sg.__file__).parent / "_compiled").glob("*.py"))
     assert sum(len(functions_with_many_parameters(path)) for path in kernels) <= MOST_KERNELS_WITH_MANY_PARAMETERS
 
