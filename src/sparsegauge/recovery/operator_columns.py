@@ -31,6 +31,7 @@ from .tolerances import EXACT, NEGLIGIBLE_ENTRY
 MOST_COLUMNS_AT_ONCE = 800  # among which a round chooses
 MOST_COLUMNS_AT_FIRST = 600  # the same in the first round
 MOST_ENTRIES_WRITTEN_OUT = 10_000_000
+MOST_WORK_OF_ROUNDS = 1e9  # the sum of the cubes of the numbers of columns, where an operator is not local
 COLUMNS_PER_BLOCK = 150  # of a local operator
 COLUMNS_AHEAD_OF_BLOCK = 50  # that may still change
 TRIAL_COLUMNS = 5  # to see whether an operator is local
@@ -143,9 +144,10 @@ class ColumnChoice:
         """Yield the answers of rounds that begin with the columns of x; return the best of all, or that of x."""
         best, least = Chosen.of(x), math.inf
         columns = self._leading(x)
-        current, with_all = Chosen.of(x).within(columns), True
+        current, with_all, work = Chosen.of(x).within(columns), True, 0.0
         for _ in range(MOST_ROUNDS):
-            if not 0 < len(columns) <= self.most:
+            work += 0.0 if self.band else float(len(columns)) ** 3
+            if not 0 < len(columns) <= self.most or work > MOST_WORK_OF_ROUNDS:
                 break
             previous, current = current, self._choose(columns, current)
             yield current.x
@@ -216,7 +218,7 @@ class ColumnChoice:
         rest = problem.y - problem.system.forward(x)
         for kept, seen in blocks:
             part = B[:, seen]
-            found = self.solve(self._restrict(part, rest + part @ z[seen]))
+            found = self.solve(self._restrict(part, rest + part @ z[seen], is_real=not np.iscomplexobj(x)))
             if np.linalg.norm(found.x) > LARGEST_GROWTH * np.linalg.norm(z[seen]):
                 continue
             rest = rest + B[:, kept] @ z[kept]
@@ -227,17 +229,23 @@ class ColumnChoice:
         x[columns] = z if np.iscomplexobj(x) else z.real
         return Chosen(x, inclusion)
 
-    def _restrict(self, part: Any, y: Vector) -> Problem:
-        """Return the problem with some columns alone, on the rows that they have, and no more rows than columns."""
+    def _restrict(self, part: Any, y: Vector, *, is_real: bool) -> Problem:
+        """Return the problem with some columns alone, on the rows that they have, and no more rows than columns.
+
+        A complex measurement of a real x is two real ones, each with half of the variance of its noise.
+        """
         if scipy.sparse.issparse(part):
             rows = np.unique(part.indices)
             part, y = part[rows].toarray(), y[rows]
+        sigma = self.problem.sigma
+        if is_real and np.iscomplexobj(y):
+            part, y, sigma = np.vstack([part.real, part.imag]), np.concatenate([y.real, y.imag]), sigma / math.sqrt(2)
         if part.shape[1] < len(y):
             Q, part = np.linalg.qr(part)
             y = Q.conj().T @ y
         restricted = Problem.of(part, y)
         if self.problem.noise > 0:
-            return restricted.with_sigma(self.problem.sigma)
+            return restricted.with_sigma(sigma)
         return replace(restricted, estimate_noise=True)  # columns that are missing still act as noise
 
     def _widen(self, x: Vector) -> Places:
