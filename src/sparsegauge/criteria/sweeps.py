@@ -10,13 +10,15 @@ import functools
 from collections.abc import Callable, Iterator
 from fractions import Fraction
 from itertools import pairwise
+from typing import TypeVar
 
 from .coefficients import Case, Signal, signal
+
+Item = TypeVar("Item")
 
 ZERO, ONE = Fraction(0), Fraction(1)
 EVERY_LENGTH_UP_TO, LONGEST = 300, 2000
 LENGTHENING = 1.01  # from one length to the next beyond those
-SHAPES_PER_LONG_SIGNAL = 1
 STEPS_OF_A_TRANSFER = 200
 MOST_ZEROS_APPENDED = 150
 FINEST, FINE, COARSE = 1.004, 1.01, 1.05  # ratios from one scale to the next
@@ -25,6 +27,17 @@ LENGTHS_OF_LEVELS = (4, 12, 60, 160, 450, 1500)  # of signals of ones and zeros,
 TIDAL_RANGE = (-3, 5)
 LONGEST_CLONED = 300
 STEPS_OF_LEVELS = 40
+
+
+def made_once(generate: Callable[[], Iterator[Item]]) -> Callable[[], tuple[Item, ...]]:
+    """Return a function that keeps what a generator yields: the same for every function and every planted lie."""
+
+    @functools.cache
+    @functools.wraps(generate)
+    def items() -> tuple[Item, ...]:
+        return tuple(generate())
+
+    return items
 
 
 def _one_higher(n: int) -> Signal:
@@ -64,18 +77,13 @@ SHAPES: tuple[Callable[[int], Signal], ...] = (
 )  # fmt: skip
 
 
-@functools.cache
-def signals_of_every_length() -> tuple[Signal, ...]:
-    """Return all shapes at short lengths, and beyond them some at lengths one per cent apart."""
-    return tuple(_signals_of_every_length())
-
-
-def _signals_of_every_length() -> Iterator[Signal]:
+@made_once
+def signals_of_every_length() -> Iterator[Signal]:
+    """Yield all shapes at short lengths, and beyond them one at each of the lengths one per cent apart."""
     for n in range(2, EVERY_LENGTH_UP_TO + 1):
         yield from (shape(n) for shape in SHAPES)
     for number, n in enumerate(long_lengths()):
-        first = SHAPES_PER_LONG_SIGNAL * number
-        yield from (SHAPES[k % len(SHAPES)](n) for k in range(first, first + SHAPES_PER_LONG_SIGNAL))
+        yield SHAPES[number % len(SHAPES)](n)
 
 
 def long_lengths() -> Iterator[int]:
@@ -110,13 +118,9 @@ RESTS = tuple(
 )  # fmt: skip
 
 
-@functools.cache
-def transfers() -> tuple[Case, ...]:
+@made_once
+def transfers() -> Iterator[Case]:
     """Walk from [0, 1], beside other coefficients, to nearly [1/2, 1/2] by small transfers: moves of Robin Hood."""
-    return tuple(_transfers())
-
-
-def _transfers() -> Iterator[Case]:
     for rest in RESTS:
         for low, next_low in pairwise(_lower_ones()):
             c = signal([*rest, (low, 1), (ONE - low, 1)])
@@ -124,13 +128,9 @@ def _transfers() -> Iterator[Case]:
             yield Case(c, (values.index(low), values.index(ONE - low), (next_low - low) / (ONE - 2 * low)))
 
 
-@functools.cache
-def signals_between_spike_and_flat() -> tuple[Signal, ...]:
-    """Return the signals of that walk, ones among zeros, ones beside a growing one, and one beside a shrinking one."""
-    return tuple(_signals_between_spike_and_flat())
-
-
-def _signals_between_spike_and_flat() -> Iterator[Signal]:
+@made_once
+def signals_between_spike_and_flat() -> Iterator[Signal]:
+    """Yield the signals of that walk, ones among zeros, ones beside a growing one, and one beside a shrinking one."""
     for rest in RESTS:
         yield from (signal([*rest, (low, 1), (ONE - low, 1)]) for low in _lower_ones())
     for n in LENGTHS_OF_LEVELS:
@@ -152,13 +152,9 @@ def _lower_ones() -> list[Fraction]:
     return [Fraction(k, 2 * STEPS_OF_A_TRANSFER) for k in range(STEPS_OF_A_TRANSFER - 1)]
 
 
-@functools.cache
-def tides() -> tuple[Case, ...]:
+@made_once
+def tides() -> Iterator[Case]:
     """Let coefficients rise in steps of some per cent, and nearly equal ones of every scale by two per cent of it."""
-    return tuple(_tides())
-
-
-def _tides() -> Iterator[Case]:
     starts = ((0, 1), (0, 0, 0, 1), (1, 2, 5), (0,) * 20 + (1,), (1,) * 20 + (2,))
     for start in starts:
         for low, high in pairwise(scales(COARSE, -3, 3)):
@@ -168,25 +164,17 @@ def _tides() -> Iterator[Case]:
         yield Case(signal((v * scale, 1) for v in flat), (scale / 50,))
 
 
-@functools.cache
-def zeros_appended() -> tuple[Signal, ...]:
-    """Return signals with no zero, one zero, and so on."""
-    return tuple(_zeros_appended())
-
-
-def _zeros_appended() -> Iterator[Signal]:
+@made_once
+def zeros_appended() -> Iterator[Signal]:
+    """Yield signals with no zero, one zero, and so on."""
     for start in ((1, 1), (1, 3), (1, 2, 5), (1, 1, 1, 1, 1, 3), tuple(range(1, 11))):
         for zeros in range(MOST_ZEROS_APPENDED):
             yield signal([(ZERO, zeros), *((Fraction(v), 1) for v in start)])
 
 
-@functools.cache
-def clones() -> tuple[Case, ...]:
-    """Return short signals with numbers of copies that reach every even length and every multiple of three."""
-    return tuple(_clones())
-
-
-def _clones() -> Iterator[Case]:
+@made_once
+def clones() -> Iterator[Case]:
+    """Yield short signals with numbers of copies that reach every even length and every multiple of three."""
     for start in ((1, 3), (1, 2, 4), (1, 1, 2, 5)):
         c = signal((Fraction(v), 1) for v in start)
         yield from (Case(c, (copies,)) for copies in range(2, LONGEST_CLONED // len(start) + 1))
