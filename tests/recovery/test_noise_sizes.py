@@ -97,7 +97,7 @@ def test_large_systems_do_without(monkeypatch, bounds):
     A, x, y, deviation = draw(5, 15, nonzeros=8)
     y = y if bounds is None else A @ np.abs(x) + (y - A @ x)
     with_sizes = sg.recover(A, y, bounds=bounds, rng=0)
-    monkeypatch.setattr(climbs, "LARGEST_SYSTEM_FOR_FRESH_CHAINS", 0)
+    monkeypatch.setattr(climbs, "SMALL_SYSTEM", 0)
     without = sg.recover(A, y, bounds=bounds, rng=0)
     for found in (with_sizes, without):
         assert np.isfinite(found.x).all()

@@ -21,7 +21,7 @@ BLOCKS_IF_UNCLEAR = 80
 WEIGHT_TEMPERATURE = 3.0  # of the chains: the evidence of their first state says little of the others
 FRESH_CHAINS = 4  # from states of their own, if the best state is unclear
 BLOCKS_PER_FRESH_CHAIN = 25
-LARGEST_SYSTEM_FOR_FRESH_CHAINS = 20_000  # entries of A
+SMALL_SYSTEM = 20_000  # entries of A, below which fresh chains and the sizes of the noise are affordable
 LEAST_INCLUSION = 0.02  # a coefficient with a lower probability becomes zero
 MOST_CHAINS = 2  # from the best states
 LARGEST_LAG_IN_EVIDENCE = 3.0  # log evidence below that of the best state, for states that are averaged over
@@ -111,14 +111,15 @@ class Climbs:
         """Whether there is so much noise that sampling moves freely between states, and further guesses are no use."""
         return self.model.noise is not None and self.model.noise * len(self.model.y) > LOUD_NOISE**2
 
+    @property
+    def is_small(self) -> bool:
+        """Whether fresh chains and the sizes of the noise are affordable."""
+        return self.problem.m * self.problem.n < SMALL_SYSTEM
+
     @functools.cached_property
     def noise_sizes(self) -> NoiseSizes | None:
         """How probable each size of the noise is, over all supports; None where the system is too large to tell."""
-        return (
-            weigh_noise_sizes(self.problem)
-            if self.problem.m * self.problem.n < LARGEST_SYSTEM_FOR_FRESH_CHAINS
-            else None
-        )
+        return weigh_noise_sizes(self.problem) if self.is_small else None
 
     @property
     def rise(self) -> float:
@@ -143,10 +144,7 @@ class Climbs:
         """
         model, best = self.model, self.states[0]
         near = [state for state in self.states if state.score > best.score - LARGEST_LAG_IN_EVIDENCE] or [best]
-        fresh = [
-            model.cool(best, rng)
-            for _ in range(fresh_chains if self.problem.m * self.problem.n < LARGEST_SYSTEM_FOR_FRESH_CHAINS else 0)
-        ]
+        fresh = [model.cool(best, rng) for _ in range(fresh_chains if self.is_small else 0)]
         chains = [(state, max(blocks // len(near), 1)) for state in near]
         chains += [(state, BLOCKS_PER_FRESH_CHAIN) for state in fresh if math.isfinite(state.evidence)]
         total, best_score = PosteriorMoments.zeros(self.problem.n), max(state.score for state, _ in chains)
