@@ -22,14 +22,17 @@ from typing import Any, NamedTuple
 for name in ("OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS", "SPARSEGAUGE_NUM_THREADS"):
     os.environ[name] = "1"  # one core for everybody; set before NumPy is loaded
 
-import abess  # noqa: E402
 import numpy as np  # noqa: E402
 import pylops  # noqa: E402
 import spgl1  # noqa: E402
 from pylops.optimization import sparsity as pylops_sparsity  # noqa: E402
-from sklearn.linear_model import ARDRegression, LassoCV, OrthogonalMatchingPursuit  # noqa: E402
+from sklearn.linear_model import ARDRegression, OrthogonalMatchingPursuit  # noqa: E402
 
 import sparsegauge as sg  # noqa: E402
+from sparsegauge.recovery.quality import relative_error  # noqa: E402
+
+from .unknown_noise import by_abess as abess_with  # noqa: E402
+from .unknown_noise import by_lasso, decibels, oracle, shown  # noqa: E402
 
 N, M, RATIO, FIRST_TRIAL = 100, 50, 20, 5000
 NONZEROS = (5, 10, 15, 20)
@@ -51,7 +54,7 @@ class Problem(NamedTuple):
     noise: float
 
     def error(self, x: Array) -> float:
-        return float(np.linalg.norm(x - self.x) / np.linalg.norm(self.x))
+        return relative_error(x, self.x)
 
     def best(self, answers: list[Array]) -> Array:
         """The answer nearest to the true x."""
@@ -79,7 +82,7 @@ def by_omp(problem: Problem) -> Array:
 
 
 def by_lasso_cv(problem: Problem) -> Array:
-    return LassoCV(fit_intercept=False, cv=5, n_jobs=1).fit(problem.A, problem.y).coef_
+    return by_lasso(problem.A, problem.y, problem.noise)[0]
 
 
 def by_ard(problem: Problem) -> Array:
@@ -102,8 +105,8 @@ def by_irls(problem: Problem) -> Array:
 
 
 def by_abess(problem: Problem) -> Array:
-    model = abess.LinearRegression(fit_intercept=False, thread=1, ic_type="ebic", support_size=range(31))
-    return model.fit(problem.A, problem.y).coef_
+    search = abess_with(ic_type="ebic", support_size=range(31))
+    return search(problem.A, problem.y, problem.noise)[0]
 
 
 def least_weight(problem: Problem) -> float:
@@ -179,23 +182,8 @@ def run(methods: dict[str, Method], problems: list[Problem]) -> dict[str, Array]
     return {label: np.array(row) for label, row in rows.items()}
 
 
-def oracle_error(problem: Problem) -> float:
-    """The error of least squares on the true support."""
-    support = np.flatnonzero(problem.x)
-    x = np.zeros(N)
-    x[support] = np.linalg.lstsq(problem.A[:, support], problem.y, rcond=None)[0]
-    return problem.error(x)
-
-
 def share(errors: Array) -> str:
     return f"{np.mean(errors < SUCCESS):.2f}"
-
-
-def above(errors: Array, oracle: Array) -> str:
-    """Mean error over the oracle's in dB, with its standard error from resampling problems."""
-    picks = np.random.default_rng(0).integers(len(errors), size=(2000, len(errors)))
-    spread = np.std(20 * np.log10(errors[picks].mean(axis=1) / oracle[picks].mean(axis=1)))
-    return f"{20 * np.log10(errors.mean() / oracle.mean()):.1f} ± {spread:.1f}"
 
 
 def table(title: str, methods: dict[str, Method], ratio: float, trials: int, first: int) -> list[str]:
@@ -203,7 +191,7 @@ def table(title: str, methods: dict[str, Method], ratio: float, trials: int, fir
     results, oracles = {}, {}
     for K in NONZEROS:
         problems = [draw(K, ratio, first + trial) for trial in range(trials)]
-        results[K], oracles[K] = run(methods, problems), np.array([oracle_error(p) for p in problems])
+        results[K], oracles[K] = run(methods, problems), [p.error(oracle(p.A, p.x, p.y)) for p in problems]
         print(f"{title}: K = {K}", file=sys.stderr, flush=True)
     base: Any = np.concatenate([results[K][DEFAULT][:, 1] for K in NONZEROS])
     lines = ["", f"| {title} | " + " | ".join(f"K = {K}" for K in NONZEROS) + " | ms | over ours: means | median |"]
@@ -211,7 +199,9 @@ def table(title: str, methods: dict[str, Method], ratio: float, trials: int, fir
     for label in methods:
         seconds = np.concatenate([results[K][label][:, 1] for K in NONZEROS])
         cells = [
-            share(results[K][label][:, 0]) if np.isinf(ratio) else above(results[K][label][:, 0], oracles[K])
+            share(results[K][label][:, 0])
+            if np.isinf(ratio)
+            else shown(decibels(results[K][label][:, 0].tolist(), oracles[K]))
             for K in NONZEROS
         ]
         times = f"{1e3 * seconds.mean():.1f} | {seconds.mean() / base.mean():.2g} | {np.median(seconds / base):.2g}"
